@@ -1,0 +1,1 @@
+//! The decisions: what to send, when, in which order, and when to look again.

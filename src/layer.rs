@@ -1,0 +1,1 @@
+//! From a callsite to an `Occurrence`: visitor, filter, what spans remember.

@@ -1,0 +1,117 @@
+//! What fits: texts cut to the server's limits on character boundaries, and names that the server takes.
+
+use std::borrow::Cow;
+
+/// Stands where something was cut out. Three bytes in UTF-8.
+const ELLIPSIS: &str = "…";
+
+/// At most `limit` bytes, with the middle cut out: the beginning says what happened, and the end, where a chain of
+/// errors names its root, says why.
+pub(crate) fn cut_middle(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let Some(keep) = limit.checked_sub(ELLIPSIS.len()) else { return Cow::Borrowed(cut_end(text, limit)) };
+    let head = floor_boundary(text, keep - keep / 2);
+    let tail = ceil_boundary(text, text.len() - keep / 2);
+    Cow::Owned([&text[..head], ELLIPSIS, &text[tail..]].concat())
+}
+
+/// At most `limit` bytes from its beginning.
+pub(crate) fn cut_end(text: &str, limit: usize) -> &str {
+    &text[..floor_boundary(text, limit)]
+}
+
+/// The text without control characters: a line break or a tab becomes a space, terminal escapes and the rest go.
+pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let keep = |it: char| match it {
+        '\n' | '\r' | '\t' => Some(' '),
+        it if it.is_control() => None,
+        it => Some(it),
+    };
+    Cow::Owned(text.chars().filter_map(keep).collect())
+}
+
+/// An Event's name: the object's own as far as it is a DNS-1123 subdomain, a dot, and the serial in 16 hex digits.
+///
+/// client-go's shape, whose readers split at the last dot. What no subdomain holds becomes `-`; 253 bytes at most.
+pub(crate) fn event_name(object: &str, serial: u64) -> Box<str> {
+    const LIMIT: usize = 253 - 17;
+    let mut name = String::with_capacity(object.len().min(LIMIT) + 17);
+    for it in object.chars().map(|it| it.to_ascii_lowercase()) {
+        // A label may neither begin nor end with `-`: `a.-b` is as wrong as `a-.b`.
+        match it {
+            _ if name.len() == LIMIT => break,
+            'a'..='z' | '0'..='9' => name.push(it),
+            '.' => {
+                name.truncate(name.trim_end_matches(['-', '.']).len());
+                if !name.is_empty() {
+                    name.push('.');
+                }
+            }
+            _ if name.is_empty() || name.ends_with('.') => {}
+            _ => name.push('-'),
+        }
+    }
+    let name = name.trim_end_matches(['-', '.']);
+    let name = if name.is_empty() { "event" } else { name };
+    format!("{name}.{serial:016x}").into()
+}
+
+/// The nearest character boundary at or before a place. `str::floor_char_boundary` is younger than our MSRV.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
+}
+
+/// The nearest character boundary at or after a place.
+fn ceil_boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|it| text.is_char_boundary(*it)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_not_touched() {
+        assert!(matches!(cut_middle("abc", 3), Cow::Borrowed("abc")));
+    }
+
+    #[test]
+    fn the_middle_is_cut_out_on_character_boundaries() {
+        let text = "é".repeat(600);
+        let cut = cut_middle(&text, 1024);
+        assert!(cut.len() <= 1024 && cut.len() > 1020, "{}", cut.len());
+        assert!(cut.starts_with("éé") && cut.contains('…') && cut.ends_with("éé"));
+    }
+
+    #[test]
+    fn the_end_is_cut_on_a_character_boundary() {
+        assert_eq!(cut_end("aé", 2), "a");
+        assert_eq!(cut_end("aé", 3), "aé");
+    }
+
+    #[test]
+    fn terminal_escapes_are_taken_out() {
+        assert_eq!(without_controls("a\u{1b}[31mred\u{7}\nb\u{0}"), "a[31mred b");
+    }
+
+    #[test]
+    fn names_are_dns_subdomains() {
+        for (object, name) in [
+            ("foo", "foo.000000000000002a"),
+            ("system:node", "system-node.000000000000002a"),
+            ("Upper_Case", "upper-case.000000000000002a"),
+            ("..a..b.-c-.d--", "a.b.c.d.000000000000002a"),
+            ("é", "event.000000000000002a"),
+            ("", "event.000000000000002a"),
+        ] {
+            assert_eq!(&*event_name(object, 42), name, "{object}");
+        }
+        assert_eq!(event_name(&"a".repeat(300), 1).len(), 253);
+    }
+}
