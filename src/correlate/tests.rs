@@ -3,4 +3,5 @@
 mod laws;
 mod peers;
 mod series;
+mod server;
 mod story;
