@@ -22,6 +22,7 @@ pub(super) struct Story {
     /// What it answers from then on.
     always: Option<Reply>,
     unanswered: Vec<(Ticket, Request)>,
+    tickets: Vec<Ticket>,
     pub(super) requests: Vec<(f64, Request)>,
 }
 
@@ -42,6 +43,7 @@ impl Story {
             answers: VecDeque::new(),
             always: None,
             unanswered: Vec::new(),
+            tickets: Vec::new(),
             requests: Vec::new(),
         }
     }
@@ -127,7 +129,11 @@ impl Story {
         self
     }
 
-    /// Everything that was ever sent is answered once more.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket> + use<> {
+        self.tickets.clone().into_iter()
+    }
+
+    /// These are answered once more.
     pub(super) fn doubled(&mut self, tickets: &[Ticket], reply: &Reply) -> &mut Self {
         for ticket in tickets {
             self.settle(*ticket, reply.clone());
@@ -154,6 +160,7 @@ impl Story {
     fn send(&mut self) {
         while let Some((ticket, request)) = self.correlator.next_request(self.clock()) {
             self.check();
+            self.tickets.push(ticket);
             self.requests.push((self.now.as_secs_f64(), request.clone()));
             assert!(self.requests.len() < 100_000, "requests without end");
             let answer = self.answers.pop_front().unwrap_or_else(|| Some(self.always.clone().unwrap_or(Reply::Done)));
