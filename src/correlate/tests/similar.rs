@@ -83,7 +83,11 @@ fn a_combined_event_keeps_its_note_where_the_api_cannot_renew_it() {
     story.at(60.0).told(13);
     assert_eq!(
         story.lines()[10..],
-        ["10.0 create web Failed x1 (combined from similar events): request 10 failed", "12.0 patch web Failed x3",]
+        [
+            "10.0 create web Failed x1 (combined from similar events): request 10 failed",
+            "12.0 patch web Failed x2",
+            "14.0 patch web Failed x3",
+        ]
     );
 }
 

@@ -9,7 +9,7 @@ use crate::correlate::{Correlator, Settings, Ticket};
 use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Resource, Tag};
 use crate::regarding::Regarding;
 
-/// A world of one correlator and a server that says `Done`, unless the story tells it otherwise.
+/// A world of one correlator and a server with which all is well, unless the story tells it otherwise.
 pub(super) struct Story {
     pub(super) correlator: Correlator,
     now: Duration,
@@ -17,9 +17,9 @@ pub(super) struct Story {
     /// What the next occurrences are like.
     callsite: usize,
     object: Regarding,
-    /// What the server answers next; then `Done`.
+    /// What the server answers next.
     answers: VecDeque<Option<Reply>>,
-    /// What it answers from then on.
+    /// What it answers otherwise.
     always: Option<Reply>,
     unanswered: Vec<(Ticket, Request)>,
     tickets: Vec<Ticket>,
@@ -163,7 +163,8 @@ impl Story {
             self.tickets.push(ticket);
             self.requests.push((self.now.as_secs_f64(), request.clone()));
             assert!(self.requests.len() < 100_000, "requests without end");
-            let answer = self.answers.pop_front().unwrap_or_else(|| Some(self.always.clone().unwrap_or(Reply::Done)));
+            let usual = || Some(self.always.clone().unwrap_or_else(|| well(&request)));
+            let answer = self.answers.pop_front().unwrap_or_else(usual);
             match answer {
                 Some(reply) => self.settle(ticket, reply),
                 None => self.unanswered.push((ticket, request)),
@@ -232,6 +233,17 @@ pub(super) fn object(name: &str) -> Regarding {
         name: name.into(),
         uid: format!("uid-of-{name}").into(),
         ..Regarding::default()
+    }
+}
+
+/// What a server says with which all is well.
+pub(super) fn well(request: &Request) -> Reply {
+    match request {
+        Request::Create(_) | Request::Patch(_) => Reply::Done,
+        Request::Discover { .. } => {
+            Reply::Resources(vec![resource("ConfigMap", "configmaps", true), resource("Shelf", "shelves", false)])
+        }
+        Request::LookUp { regarding, .. } => Reply::Found { uid: format!("uid-of-{}", regarding.name).into() },
     }
 }
 
