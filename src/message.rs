@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::regarding::{Part, Regarding};
 
-pub(crate) use fit::{cut_end, cut_middle, event_name, without_controls};
+pub(crate) use fit::{cut_end, cut_middle, event_name, qualified_name, without_controls};
 pub(crate) use text::{Tag, Text};
 
 /// The server's limits, in bytes. `pkg/apis/core/validation/events.go`; it counts bytes and says "characters".
@@ -109,6 +109,18 @@ pub struct KubeEvent {
     pub(crate) time: Wall,
     /// Key and value, in the order they were given.
     pub annotations: Vec<(Box<str>, Box<str>)>,
+    /// Who reports it.
+    pub reporter: Arc<Reporter>,
+}
+
+/// Who reports: the controller's name, and which of its instances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reporter {
+    /// A qualified name such as `foo-operator.example.com`: what `kubectl describe` shows under `From`.
+    pub controller: Box<str>,
+    /// The pod or host. At most 128 bytes, never empty.
+    pub instance: Box<str>,
 }
 
 /// What is sent: one call to the API server.

@@ -100,6 +100,10 @@ impl Receiver {
         self.channel.try_recv().ok()
     }
 
+    pub(crate) fn is_half_full(&self) -> bool {
+        self.channel.len() >= self.channel.capacity().unwrap_or(0) / 2
+    }
+
     /// Returns when a sender wakes the poster; one call before is remembered.
     pub(crate) async fn woken(&self) {
         self.shared.wake.notified().await;
@@ -113,5 +117,15 @@ impl Receiver {
     /// The poster is at work (again).
     pub(crate) fn begin(&self) {
         self.shared.ended.store(false, Ordering::SeqCst);
+    }
+}
+
+/// What still waits when the poster's end goes will never be told.
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.end();
+        while self.try_recv().is_some() {
+            self.shared.dropped[Loss::Shutdown as usize].fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
