@@ -1,10 +1,19 @@
 //! A `tracing` layer that turns an operator's log records into Kubernetes Events.
 
-mod correlate;
-mod layer;
-mod message;
-mod queue;
 mod regarding;
+mod message;
+mod correlate;
+mod queue;
+mod wire;
+mod sink;
+mod poster;
+mod layer;
+mod builder;
 
-pub use message::{EventType, KubeEvent, Reply, Request, Resource, Telling};
+pub use builder::{BuildError, Builder, builder};
+pub use layer::{Layer, NoteFields, Redaction};
+pub use message::{EventType, KubeEvent, Reply, Reporter, Request, Resource, Telling};
+pub use poster::{Flush, Guard, Handle, Outcome, Poster, Publish, SpawnError, Stats};
 pub use regarding::Regarding;
+pub use sink::{MemorySink, Sink};
+pub use wire::Api;

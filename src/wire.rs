@@ -92,7 +92,7 @@ fn get(path: String, accept: &'static str) -> Call {
 fn whole(telling: &Telling, api: Api) -> Value {
     let event = &*telling.event;
     let count = shown(telling.count);
-    let note = telling.note.as_deref().unwrap_or(&event.note);
+    let note: &str = telling.note.as_deref().unwrap_or(&event.note);
     let mut metadata = json!({ "name": event.name, "namespace": event.namespace });
     if !event.annotations.is_empty() {
         metadata["annotations"] = event.annotations.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
@@ -138,7 +138,7 @@ fn change(telling: &Telling, api: Api) -> Value {
     if api == Api::CoreV1 {
         body["count"] = json!(shown(telling.count));
         body["lastTimestamp"] = json!(time(telling.last));
-        if let Some(note) = &telling.note {
+        if let Some(note) = telling.note.as_deref() {
             body["message"] = json!(note);
         }
     }

@@ -15,7 +15,7 @@ use tracing::{Instrument, info_span, warn};
 use super::flush::{Order, OrderKind, Outcome};
 use super::stats::Tally;
 use crate::correlate::{Correlator, Ticket};
-use crate::message::{Account, Now, Reply, Request};
+use crate::message::{Account, Now, Reply, Request, Wall};
 use crate::queue::Receiver;
 use crate::sink::Sink;
 
@@ -123,7 +123,7 @@ impl<S: Sink> Desk<S> {
     }
 
     fn now(&self) -> Now {
-        Now { mono: self.begin.elapsed() }
+        Now { mono: self.begin.elapsed(), wall: Wall::default() }
     }
 
     /// Takes a batch from the queue; says whether there is more.
@@ -246,3 +246,7 @@ async fn attempt<S: Sink>(sink: Arc<S>, limit: Duration, ticket: Ticket, request
     };
     (ticket, reply)
 }
+
+/// Marks its polls as the poster's own, so that the layer hears nothing of them.
+struct ByThePoster<F>(F);
+impl<F: Future> Future for ByThePoster<F> { type Output = F::Output; fn poll(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<F::Output> { panic!() } }
