@@ -244,3 +244,86 @@ fn plain_cause(error: &(dyn Error + 'static)) -> Box<str> {
         None => "the API server cannot be asked".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    const STATUS_404_NAMESPACE: &str =
+        r#"{"kind":"Status","reason":"NotFound","details":{"name":"nope","kind":"namespaces"},"code":404}"#;
+    const STATUS_404_EVENT: &str =
+        r#"{"kind":"Status","reason":"NotFound","details":{"name":"x","kind":"events"},"code":404}"#;
+    const STATUS_TERMINATING: &str = r#"{"kind":"Status","reason":"Forbidden","message":"being terminated",
+        "details":{"causes":[{"reason":"NamespaceTerminating"}]},"code":403}"#;
+
+    fn look_up() -> Request {
+        Request::LookUp { regarding: Arc::default(), plural: "configmaps".into() }
+    }
+
+    #[track_caller]
+    fn assert_reply(request: &Request, status: u16, body: &str, expected: &Reply) {
+        let answer = Answer { status, retry_after: None, body: body.into() };
+        assert_eq!(&reply(request, &answer), expected);
+    }
+
+    fn unavailable(why: &str) -> Reply {
+        Reply::Unavailable { retry_after: None, why: why.into() }
+    }
+
+    #[test]
+    fn an_answer_to_a_look_up_is_read() {
+        assert_reply(&look_up(), 200, r#"{"metadata":{"uid":"u-1"}}"#, &Reply::Found { uid: "u-1".into() });
+        assert_reply(&look_up(), 404, STATUS_404_EVENT, &Reply::NotFound);
+        assert_reply(&look_up(), 403, r#"{"message":"no"}"#, &Reply::Forbidden("no".into()));
+    }
+
+    #[test]
+    fn subresources_are_no_resources() {
+        let discover = Request::Discover { api_version: "v1".into() };
+        let body = r#"{"resources":[{"name":"pods","kind":"Pod","namespaced":true},
+            {"name":"pods/status","kind":"Pod","namespaced":true}]}"#;
+        let pods = Resource { kind: "Pod".into(), plural: "pods".into(), namespaced: true };
+        assert_reply(&discover, 200, body, &Reply::Resources(vec![pods]));
+    }
+
+    #[test]
+    fn a_success_that_is_not_the_api_servers_is_none() {
+        let why = "HTTP 200 with a body that is not the API server's";
+        for body in ["<html>sign in</html>", "", "[]", r#"{"metadata":{}}"#] {
+            assert_reply(&look_up(), 200, body, &unavailable(why));
+        }
+    }
+
+    #[test]
+    fn failures_are_told_apart_by_what_can_be_done_about_them() {
+        let patch = look_up();
+        for (status, body, expected) in [
+            (401, "", Reply::Unauthorized),
+            (403, STATUS_TERMINATING, Reply::NamespaceTerminating),
+            (404, STATUS_404_NAMESPACE, Reply::NotFound),
+            (409, r#"{"reason":"Conflict"}"#, unavailable("HTTP 409")),
+            (429, "Too many requests, please try again later.", Reply::Throttled(None)),
+            (429, r#"{"details":{"retryAfterSeconds":7}}"#, Reply::Throttled(Some(Duration::from_secs(7)))),
+            (500, "", unavailable("HTTP 500")),
+            (504, "garbage", unavailable("HTTP 504")),
+            (422, r#"{"message":"wrong"}"#, Reply::Invalid("HTTP 422: wrong".into())),
+            (301, "", Reply::Invalid("HTTP 301: ".into())),
+        ] {
+            assert_reply(&patch, status, body, &expected);
+        }
+    }
+
+    #[test]
+    fn a_retry_after_of_the_header_wins() {
+        let answer = Answer { status: 429, retry_after: Some(Duration::from_secs(3)), body: Vec::new() };
+        assert_eq!(reply(&look_up(), &answer), Reply::Throttled(Some(Duration::from_secs(3))));
+    }
+
+    #[test]
+    fn an_errors_own_words_are_not_passed_on() {
+        let secret = io::Error::other("plug-in said: token=abc");
+        let error = kube::Error::Service(Box::new(secret));
+        assert_eq!(&*plain_cause(&error), "the API server cannot be reached: other error");
+    }
+}
