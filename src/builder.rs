@@ -239,7 +239,7 @@ impl Builder {
         qualified_name(name).map_err(|why| BuildErrorKind::Controller { name: name.clone(), why })?;
         let settings = &self.settings;
         let numbers = [
-            ("the queue", self.queue_capacity),
+            ("the queue's capacity", self.queue_capacity),
             ("the number of requests in flight", settings.in_flight),
             ("an object's burst", settings.object_burst as usize),
             ("the total burst", settings.total_burst as usize),
