@@ -70,9 +70,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("seen {}, told {}, in {} writes; {outcome:?}\n", stats.seen, stats.told, stats.created + stats.patched);
 
     match cluster {
+        // One by one: of several objects at once `kubectl describe` shows no Events.
         Some(_) => println!(
             "kubectl get events --field-selector reportingComponent=quickstart.example.com\n\
-             kubectl describe configmap quickstart-a quickstart-b quickstart-c\n\
+             kubectl describe configmap quickstart-a\n\
+             kubectl describe configmap quickstart-b\n\
+             kubectl describe configmap quickstart-c\n\
              kubectl delete configmap quickstart-a quickstart-b quickstart-c   # when you have seen enough"
         ),
         None => show(&client, &objects).await?,
