@@ -11,7 +11,7 @@ mod layer;
 mod builder;
 
 pub use builder::{BuildError, Builder, builder};
-pub use layer::{Layer, NoteFields, Redaction};
+pub use layer::{Layer, ListenFilter, Listener, NoteFields, Redact, Redaction, SpanExt, object_span};
 pub use message::{EventType, KubeEvent, Reply, Reporter, Request, Resource, Telling};
 pub use poster::{Flush, Guard, Handle, Outcome, Poster, Publish, SpawnError, Stats};
 pub use regarding::Regarding;
