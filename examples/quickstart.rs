@@ -96,7 +96,10 @@ async fn show(client: &Client, objects: &[ObjectReference]) -> Result<(), Box<dy
     println!("$ kubectl get events\n{}", support::kubectl::get_events(client, Some("default"), false).await?);
     for object in objects {
         let name = object.name.as_deref().unwrap_or_default();
-        println!("$ kubectl describe configmap {name}\n...\n{}", support::kubectl::describe_events(client, object).await?);
+        println!(
+            "$ kubectl describe configmap {name}\n...\n{}",
+            support::kubectl::describe_events(client, object).await?
+        );
     }
     Ok(())
 }

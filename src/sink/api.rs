@@ -64,10 +64,13 @@ impl Sink for ApiSink {
 /// Why no answer came, without anything that may be secret: a plug-in's output can stand in an error's own words, so
 /// only the operating system's are passed on.
 pub(super) fn plain_cause(error: &(dyn Error + 'static)) -> Box<str> {
-    let causes = std::iter::successors(Some(error), |it| it.source());
-    let found = causes.filter_map(|it| it.downcast_ref::<io::Error>()).last();
+    let (mut cause, mut found) = (Some(error), None);
+    while let Some(error) = cause {
+        found = error.downcast_ref::<io::Error>().map(io::Error::kind).or(found);
+        cause = error.source();
+    }
     match found {
-        Some(error) => format!("the API server cannot be reached: {}", error.kind()).into(),
+        Some(kind) => format!("the API server cannot be reached: {kind}").into(),
         None => "the API server cannot be asked".into(),
     }
 }

@@ -177,7 +177,8 @@ fn sixty_warnings_at_once_are_all_shown_or_folded() {
         let namespace = server.fresh_namespace().await;
         let object = server.config_map(&namespace, "cm").await;
         let program = Program::on_a_thread(server.config(), |it| it);
-        program.log_about(&object, || (0..60).for_each(|number| warn!(k8s.reason = "Failed", "attempt {number} failed")));
+        program
+            .log_about(&object, || (0..60).for_each(|number| warn!(k8s.reason = "Failed", "attempt {number} failed")));
         assert!(program.flush().is_complete());
         let events = server.events(&namespace).await;
         assert_eq!((events.len(), total(&events)), (11, 60));
