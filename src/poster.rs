@@ -136,8 +136,9 @@ impl Poster {
             runtime.block_on(async move {
                 match sink.await {
                     Ok(sink) => {
+                        let at_work = self.run_sink(sink);
                         let _ = ready.send(Ok(()));
-                        self.run_sink(sink).await;
+                        at_work.await;
                     }
                     Err(error) => drop(ready.send(Err(error))),
                 }
