@@ -113,11 +113,9 @@ impl Poster {
     pub fn run_sink(self, sink: impl Sink) -> impl Future<Output = ()> + Send {
         let Self { receiver, settings, handle, orders, attempt, .. } = self;
         let correlator = Correlator::new(settings);
-        // It has a home from this call on, not only from its first poll: a flush that comes before is waited for.
-        let home = handle.settle();
-        let tally = handle.into_tally();
-        let parts = Parts { receiver, correlator, tally, home, orders, attempt };
-        async move { Desk::new(parts, sink).work().await }
+        let parts = Parts { receiver, correlator, tally: handle.into_tally(), orders, attempt };
+        // The desk is there at once: whoever has a home may be asked to flush before it was first polled.
+        Desk::new(parts, sink).work()
     }
 
     fn on_a_thread<S: Sink>(
@@ -136,9 +134,9 @@ impl Poster {
             runtime.block_on(async move {
                 match sink.await {
                     Ok(sink) => {
-                        let at_work = self.run_sink(sink);
+                        let work = self.run_sink(sink);
                         let _ = ready.send(Ok(()));
-                        at_work.await;
+                        work.await;
                     }
                     Err(error) => drop(ready.send(Err(error))),
                 }

@@ -13,7 +13,7 @@ use tracing::{Instrument, error_span, warn};
 use super::by_the_poster::ByThePoster;
 use super::flights::Flights;
 use super::flush::{Order, OrderKind, Outcome};
-use super::stats::{Home, Tally};
+use super::stats::Tally;
 use crate::correlate::{Correlator, Ticket};
 use crate::message::{Account, Now, Reply, Wall};
 use crate::queue::Receiver;
@@ -38,7 +38,6 @@ pub(super) struct Desk<S> {
     receiver: Receiver,
     correlator: Correlator,
     tally: Arc<Tally>,
-    home: Home,
     orders: mpsc::UnboundedReceiver<Order>,
     flights: Flights<S>,
     begin: Instant,
@@ -61,7 +60,6 @@ pub(super) struct Parts {
     pub(super) receiver: Receiver,
     pub(super) correlator: Correlator,
     pub(super) tally: Arc<Tally>,
-    pub(super) home: Home,
     pub(super) orders: mpsc::UnboundedReceiver<Order>,
     /// How long one request may take.
     pub(super) attempt: Duration,
@@ -69,12 +67,13 @@ pub(super) struct Parts {
 
 impl<S: Sink> Desk<S> {
     pub(super) fn new(parts: Parts, sink: S) -> Self {
+        parts.receiver.begin();
+        parts.tally.set_home(true);
         let begin = Instant::now();
         Self {
             receiver: parts.receiver,
             correlator: parts.correlator,
             tally: parts.tally,
-            home: parts.home,
             orders: parts.orders,
             flights: Flights::new(sink, parts.attempt),
             begin,
@@ -227,7 +226,7 @@ impl<S> Desk<S> {
     /// From now on nothing is told any more: what waits in the queue, is held or under way is lost, and counted.
     fn end(&mut self) {
         self.receiver.end();
-        self.home.leave();
+        self.tally.set_home(false);
         self.flights.abandon();
         let account = self.correlator.account();
         let untold = account.held + account.in_flight + self.receiver.len() as u64;

@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 
 use super::flush::{Order, OrderKind};
-use super::stats::{Home, Tally};
+use super::stats::Tally;
 use super::{Flush, Outcome, Stats};
 use crate::message::{EventType, Loss, Occurrence, Scope, Tag, Text, Wall};
 use crate::queue::Sender;
@@ -116,11 +116,6 @@ impl Handle {
     /// Every counter, as of the poster's last turn: a handful of atomic loads.
     pub fn stats(&self) -> Stats {
         self.tally.read(self.sender.len(), self.sender.dropped())
-    }
-
-    /// The poster has a home from now on.
-    pub(super) fn settle(&self) -> Home {
-        Home::enter(self.tally.clone())
     }
 
     pub(super) fn into_tally(self) -> Arc<Tally> {

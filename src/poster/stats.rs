@@ -1,6 +1,5 @@
 //! The counters: written by the poster after each turn, readable from any thread at any time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -114,28 +113,11 @@ pub(super) struct Tally {
     dropped: [AtomicU64; Loss::COUNT],
 }
 
-/// While it lives the poster has a home, and orders are heard.
-#[derive(Debug)]
-pub(super) struct Home(Arc<Tally>);
-
-impl Home {
-    pub(super) fn enter(tally: Arc<Tally>) -> Self {
-        tally.home.store(true, Ordering::SeqCst);
-        Self(tally)
-    }
-
-    pub(super) fn leave(&self) {
-        self.0.home.store(false, Ordering::SeqCst);
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        self.leave();
-    }
-}
-
 impl Tally {
+    pub(super) fn set_home(&self, home: bool) {
+        self.home.store(home, Ordering::SeqCst);
+    }
+
     pub(super) fn has_a_home(&self) -> bool {
         self.home.load(Ordering::SeqCst)
     }

@@ -290,7 +290,6 @@ fn the_poster_runs_as_a_plain_future_too() {
         let handle = poster.handle();
         let home = tokio::spawn(poster.run(server.client()));
         handle.publish(&object, Publish::normal("Scaled", "to 3"));
-        // The home is there once the future was polled.
         let events = server.until(&namespace, |events| events.len() == 1).await;
         assert_eq!(note(&events[0]), "to 3");
         assert!(handle.flush(Duration::from_secs(30)).await.is_complete());
