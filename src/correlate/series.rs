@@ -106,6 +106,7 @@ impl Series {
             note: body.note.as_str().into(),
             time: self.first,
             annotations: body.annotations.clone(),
+            reporter: settings.reporter.clone(),
         };
         let renewed = self.combined && self.standing == Standing::Known && settings.notes_can_be_renewed;
         Telling {

@@ -1,10 +1,15 @@
 //! Every number that a decision rests on, and where it comes from.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::message::Reporter;
 
 /// What the correlator goes by. The defaults are those of the documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// Who reports.
+    pub(crate) reporter: Arc<Reporter>,
     /// Makes this process' Event names and retry distances its own. The only source of chance.
     pub(crate) seed: u64,
     /// The reason of a Normal record that names none. kopf's `Logging`.
@@ -87,6 +92,7 @@ impl Default for Settings {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
+            reporter: Arc::default(),
             seed: 0,
             normal_reason: "Logging".into(),
             warning_reason: "Logging".into(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Stands where something was cut out. Three bytes in UTF-8.
-const ELLIPSIS: &str = "…";
+pub(crate) const ELLIPSIS: &str = "…";
 
 /// At most `limit` bytes, with the middle cut out: the beginning says what happened, and the end, where a chain of
 /// errors names its root, says why.
@@ -20,6 +20,11 @@ pub(crate) fn cut_middle(text: &str, limit: usize) -> Cow<'_, str> {
 /// At most `limit` bytes from its beginning.
 pub(crate) fn cut_end(text: &str, limit: usize) -> &str {
     &text[..floor_boundary(text, limit)]
+}
+
+/// At most `limit` bytes of its end.
+pub(crate) fn keep_end(text: &str, limit: usize) -> &str {
+    &text[ceil_boundary(text, text.len().saturating_sub(limit))..]
 }
 
 /// The text without control characters: a line break or a tab becomes a space, terminal escapes and the rest go.
@@ -61,6 +66,41 @@ pub(crate) fn event_name(object: &str, serial: u64) -> Box<str> {
     let name = name.trim_end_matches(['-', '.']);
     let name = if name.is_empty() { "event" } else { name };
     format!("{name}.{serial:016x}").into()
+}
+
+/// Whether a text is a qualified name, as label and annotation keys and reporting controllers are; if not, why not.
+///
+/// apimachinery, `validate/content/kube.go`: an optional DNS-1123 subdomain of at most 253 bytes and `/`, then at most
+/// 63 of `[A-Za-z0-9._-]` with a letter or digit at both ends.
+pub(crate) fn qualified_name(text: &str) -> Result<(), &'static str> {
+    let (prefix, name) = match text.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, text),
+    };
+    let ends = |it: &str, good: fn(&u8) -> bool| {
+        it.as_bytes().first().is_some_and(good) && it.as_bytes().last().is_some_and(good)
+    };
+    match name {
+        "" => return Err("its name is empty"),
+        it if it.contains('/') => return Err("it holds more than one slash"),
+        it if it.contains(char::is_whitespace) => return Err("it holds a space"),
+        it if it.len() > 63 => return Err("its name is longer than 63 bytes"),
+        it if !it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it)) => {
+            return Err("it holds other characters than letters, digits, `-`, `_` and `.`");
+        }
+        it if !ends(it, u8::is_ascii_alphanumeric) => return Err("it does not begin and end with a letter or a digit"),
+        _ => {}
+    }
+    let lower = |it: &u8| it.is_ascii_lowercase() || it.is_ascii_digit();
+    let label = |it: &str| {
+        ends(it, |it| it.is_ascii_lowercase() || it.is_ascii_digit()) && it.bytes().all(|it| lower(&it) || it == b'-')
+    };
+    match prefix {
+        Some("") => Err("its prefix is empty"),
+        Some(it) if it.len() > 253 => Err("its prefix is longer than 253 bytes"),
+        Some(it) if !it.split('.').all(label) => Err("its prefix is not a lower-case DNS name"),
+        _ => Ok(()),
+    }
 }
 
 /// The nearest character boundary at or before a place. `str::floor_char_boundary` is younger than our MSRV.
@@ -115,5 +155,30 @@ mod tests {
             assert_eq!(&*event_name(object, 42), name, "{object}");
         }
         assert_eq!(event_name(&"a".repeat(300), 1).len(), 253);
+    }
+
+    #[test]
+    fn qualified_names_are_told_from_others_as_the_server_does() {
+        let long = |n| "a".repeat(n);
+        for good in ["simple", "my.io/controller", "foo_bar.baz-9", &long(63), &format!("example.com/{}", long(63))] {
+            assert_eq!(qualified_name(good), Ok(()), "{good}");
+        }
+        for (bad, why) in [
+            ("", "its name is empty"),
+            ("foo bar", "it holds a space"),
+            ("a/b/c", "it holds more than one slash"),
+            ("My.IO/x", "its prefix is not a lower-case DNS name"),
+            ("my_io/x", "its prefix is not a lower-case DNS name"),
+            ("-foo", "it does not begin and end with a letter or a digit"),
+            ("foo-", "it does not begin and end with a letter or a digit"),
+            ("/foo", "its prefix is empty"),
+            ("foo/", "its name is empty"),
+            ("é", "it holds other characters than letters, digits, `-`, `_` and `.`"),
+            ("my_app::reconciler", "it holds other characters than letters, digits, `-`, `_` and `.`"),
+            (&long(64), "its name is longer than 63 bytes"),
+            (&format!("{}/x", long(254)), "its prefix is longer than 253 bytes"),
+        ] {
+            assert_eq!(qualified_name(bad), Err(why), "{bad}");
+        }
     }
 }

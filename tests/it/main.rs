@@ -1,0 +1,16 @@
+//! One binary for all tests that need no process of their own.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod contract;
+mod end;
+mod faults;
+mod kit;
+mod look_up;
+mod order;
+mod outages;
+mod poster;
+mod rights;
+mod secrets;
+mod tidy;
