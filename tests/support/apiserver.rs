@@ -251,7 +251,12 @@ impl ApiServer {
 
     /// Another kind of object that the server knows, as from a CustomResourceDefinition.
     pub fn add_kind(&self, group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) {
-        self.with(|state| state.kinds.push(Kind::new(group, version, kind, plural, "", namespaced)));
+        let kind = Kind::new(group, version, kind, plural, "", namespaced);
+        self.with(|state| {
+            if !state.kinds.contains(&kind) {
+                state.kinds.push(kind);
+            }
+        });
     }
 
     /// An object of a kind that the server knows, and the reference to it, with the uid that it was given.

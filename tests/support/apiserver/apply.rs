@@ -35,7 +35,7 @@ impl State {
         let existing = self.events.get(&(namespace.to_owned(), name.to_owned())).cloned();
         let Some(existing) = existing else {
             user.may("create", kind, Some(namespace), name)?;
-            let (mut object, warnings) = self.redecode(kind, request, body)?;
+            let (mut object, warnings) = self.redecode(kind, request, &body)?;
             let meta = object.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
             meta["name"] = Value::from(name);
             let stored = self.create_event_from(request, kind, namespace, object)?;
@@ -65,7 +65,7 @@ impl State {
                 insert(&mut live, path, value.clone());
             }
         }
-        let (new, warnings) = self.redecode(kind, request, live)?;
+        let (new, warnings) = self.redecode(kind, request, &live)?;
         let (code, stored) = self.change_event(request, kind, namespace, name, existing.object, new)?;
         self.own(namespace, name, manager, mine);
         Ok(Answer::json(code, &View::of(request).one(kind, &stored)).warned(&warnings))

@@ -68,7 +68,9 @@ impl State {
         {
             return Ok(answer);
         }
-        let route = Route::of(&request.path).ok_or_else(Refusal::no_such_path)?;
+        let Some(route) = Route::of(&request.path) else {
+            return Ok(Answer::text(404, "404 page not found\n"));
+        };
         let kind = self.kind(&route).ok_or_else(Refusal::no_such_path)?;
         let verb = verb(request, &route)?;
         let name = route.name.clone().unwrap_or_default();

@@ -191,9 +191,8 @@ impl Refusal {
     }
 
     /// A JSON patch whose test failed, or that names what is not there.
-    pub(super) fn unpatchable(message: Option<String>) -> Refusal {
-        let said =
-            message.unwrap_or_else(|| "the server rejected our request due to an error in our request".to_owned());
+    pub(super) fn unpatchable() -> Refusal {
+        let said = "the server rejected our request due to an error in our request";
         Refusal::new(422, "Invalid", said).details(json!({}))
     }
 

@@ -1,0 +1,1 @@
+//! What the in-process server does when it is told to fail.
