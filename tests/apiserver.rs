@@ -1,7 +1,7 @@
 //! The in-process API server is held to what a real one answers: one table of requests and answers, asked of both.
 //!
-//! Every row was first asked of a live server, and its answer written down whole: status, reason, message, warnings. The
-//! letters are those of that protocol's sections.
+//! Every row was first asked of a live server, and its answer written down whole: status, reason, message, warnings.
+//! The letters are those of that protocol's sections.
 
 #[path = "apiserver/access.rs"]
 mod access;

@@ -1,5 +1,5 @@
-//! The real server that the tests start, held to what it promises: ready when it is handed out, asked on the record, and
-//! gone with whoever started it.
+//! The real server that the tests start, held to what it promises: ready when it is handed out, asked on the record,
+//! and gone with whoever started it.
 
 mod support;
 
@@ -93,7 +93,8 @@ fn nothing_outlives_a_test_that_is_killed() {
     victim.kill().expect("it was running");
     victim.wait().expect("it has ended");
 
-    // The kernel closes what a process had open when it is gone; before that the server says nothing to who says nothing.
+    // The kernel closes what a process had open when it is gone; before that the server says nothing to who says
+    // nothing.
     let end = stream.read(&mut [0; 1]);
     assert!(!matches!(&end, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock), "the server still runs");
     // The folder is removed right after, by a shell of which we know nothing more.

@@ -1,4 +1,5 @@
-//! Our prints of Events are held to kubectl's: to what it printed once, and to what the real one prints of the same Events.
+//! Our prints of Events are held to kubectl's: to what it printed once, and to what the real one prints of the same
+//! Events.
 
 mod support;
 
@@ -22,7 +23,8 @@ fn transcript() -> Vec<Event> {
     let event = |name: &str, uid: &str, fields: Value| {
         let mut event = json!({
             "metadata": { "name": name, "namespace": "kview" },
-            "involvedObject": { "kind": "ConfigMap", "namespace": "kview", "name": "cm2", "uid": uid, "apiVersion": "v1" },
+            "involvedObject": { "kind": "ConfigMap", "namespace": "kview", "name": "cm2", "uid": uid,
+            "apiVersion": "v1" },
         });
         let (Some(into), Some(from)) = (event.as_object_mut(), fields.as_object()) else { panic!("no object") };
         into.extend(from.clone());
@@ -30,14 +32,16 @@ fn transcript() -> Vec<Event> {
     };
     let new = |reason: &str, note: &str| {
         json!({
-            "eventTime": "2026-12-02T06:51:29.503170Z", "reason": reason, "message": note, "type": "Normal", "action": "Probing",
+            "eventTime": "2026-12-02T06:51:29.503170Z", "reason": reason, "message": note, "type": "Normal",
+            "action": "Probing",
             "reportingComponent": "example.com/probe", "reportingInstance": "probe-1",
         })
     };
     let mut series = new("NewUid", "note of new-uid");
     series["series"] = json!({ "count": 3, "lastObservedTime": "2026-12-02T06:51:29.872068Z" });
     let old = json!({
-        "reason": "OldUid", "message": "message of old-uid", "type": "Warning", "source": { "component": "probe", "host": "h" },
+        "reason": "OldUid", "message": "message of old-uid", "type": "Warning", "source": { "component": "probe",
+        "host": "h" },
         "firstTimestamp": "2026-12-02T06:51:29Z", "lastTimestamp": "2026-12-02T06:51:29Z", "count": 4,
     });
     vec![
@@ -134,8 +138,10 @@ async fn fill(server: &Server, namespace: &str) -> ObjectReference {
         .zip(notes)
         .map(|(number, note)| {
             json!({
-                "metadata": { "name": format!("e{number}") }, "eventTime": ago(hours, micro), "message": note, "type": "Normal",
-                "reason": "Reason", "action": "Act", "reportingComponent": "example.com/probe", "reportingInstance": "probe-1",
+                "metadata": { "name": format!("e{number}") }, "eventTime": ago(hours, micro), "message": note,
+                "type": "Normal",
+                "reason": "Reason", "action": "Act", "reportingComponent": "example.com/probe",
+                "reportingInstance": "probe-1",
             })
         })
         .collect();
@@ -143,7 +149,8 @@ async fn fill(server: &Server, namespace: &str) -> ObjectReference {
     bodies[1]["eventTime"] = json!(ago(days, micro));
     bodies.push(json!({
         "metadata": { "name": "old" }, "message": "old", "type": "Warning", "reason": "Old", "count": 7,
-        "source": { "component": "kubelet", "host": "node" }, "firstTimestamp": ago(days, whole), "lastTimestamp": ago(hours, whole),
+        "source": { "component": "kubelet", "host": "node" }, "firstTimestamp": ago(days, whole),
+        "lastTimestamp": ago(hours, whole),
     }));
     bodies.push(json!({ "metadata": { "name": "bare" } }));
     for mut body in bodies {
@@ -220,7 +227,8 @@ async fn every_kind_is_described_with_its_events() {
         let foo = server.custom_resource(&namespace, "f1").await;
         for (object, home) in [(&node, "default"), (&foo, namespace.as_str())] {
             let body = json!({
-                "metadata": { "generateName": "e-" }, "involvedObject": object, "eventTime": "2001-01-01T00:00:00.000000Z",
+                "metadata": { "generateName": "e-" }, "involvedObject": object,
+                "eventTime": "2001-01-01T00:00:00.000000Z",
                 "reason": "Seen", "action": "See", "message": "hello", "type": "Normal", "reportingComponent": "c",
                 "reportingInstance": "i",
             });

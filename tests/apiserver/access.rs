@@ -20,7 +20,8 @@ pub(crate) fn users() -> Vec<Case> {
             403,
             "Forbidden",
             format!(
-                "{about} is forbidden: User \"{user}\" cannot {verb} resource \"events\" in API group \"{group}\" in the namespace \
+                "{about} is forbidden: User \"{user}\" cannot {verb} resource \"events\" in API group \
+                \"{group}\" in the namespace \
                  \"{namespace}\""
             ),
         )

@@ -15,10 +15,12 @@ pub(crate) const STRICT: &str = "/apis/events.k8s.io/v1/namespaces/default/event
 /// Where those of the old group are.
 pub(crate) const CORE: &str = "/api/v1/namespaces/default/events";
 
-pub(crate) const DNS: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
+pub(crate) const DNS: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+     characters, '-' or '.', and must \
      start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
      '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-pub(crate) const NAME_PART: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+pub(crate) const NAME_PART: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start \
+     and end with an \
      alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
      '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
@@ -70,7 +72,8 @@ enum Stored {
 pub(crate) fn strict(title: impl Into<String>) -> Case {
     Case::new(title, "POST", STRICT).json(json!({
         "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": { "name": "{name}" },
-        "eventTime": "2026-12-02T06:51:29.003852Z", "reportingController": "example.com/probe", "reportingInstance": "probe-1",
+        "eventTime": "2026-12-02T06:51:29.003852Z", "reportingController": "example.com/probe",
+        "reportingInstance": "probe-1",
         "action": "Probing", "reason": "Probed", "note": "a note", "type": "Normal",
         "regarding": {
             "apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "cm1",

@@ -20,11 +20,17 @@ pub(crate) fn strict() -> Vec<Case> {
     let immutable = |field: &str, value: &str| format!("{field}: Invalid value: {value}: field is immutable");
     let refused =
         |patch: Value, field: &str, value: &str| merge(&format!("{patch}"), patch).invalid(immutable(field, value));
-    let regarding = r#"{"Kind":"ConfigMap","Namespace":"default","Name":"other","UID":"4453b96d-914b-4361-817a-746253b20b3e","APIVersion":"v1","ResourceVersion":"","FieldPath":""}"#;
-    let related =
-        r#"{"Kind":"Pod","Namespace":"","Name":"x","UID":"","APIVersion":"","ResourceVersion":"","FieldPath":""}"#;
+    let reference = |kind: &str, namespace: &str, name: &str, uid: &str, version: &str| {
+        format!(
+            "{{\"Kind\":\"{kind}\",\"Namespace\":\"{namespace}\",\"Name\":\"{name}\",\"UID\":\"{uid}\",\
+             \"APIVersion\":\"{version}\",\"ResourceVersion\":\"\",\"FieldPath\":\"\"}}"
+        )
+    };
+    let regarding = reference("ConfigMap", "default", "other", "4453b96d-914b-4361-817a-746253b20b3e", "v1");
+    let related = reference("Pod", "", "x", "", "");
     let missing = "events.events.k8s.io \"nope\" not found";
-    let stale = "Operation cannot be fulfilled on events.events.k8s.io \"h\": the object has been modified; please apply your \
+    let stale = "Operation cannot be fulfilled on events.events.k8s.io \"h\": the object has been modified; \
+    please apply your \
                  changes to the latest version and try again";
     let zero = "00000000-0000-0000-0000-000000000000";
     let old_time = "2020-01-01T00:00:00.000000Z";
@@ -32,7 +38,9 @@ pub(crate) fn strict() -> Vec<Case> {
         create("H an event").named("h").gives(201),
         merge("series", series(2)).gives(200).stored("/series", series(2)["series"].clone()),
         strategic("series", series(3)).gives(200).stored("/series", series(3)["series"].clone()),
-        merge("count alone keeps the time", json!({ "series": { "count": 4 } })).gives(200).stored("/series", series(4)["series"].clone()),
+        merge("count alone keeps the time", json!({ "series": { "count": 4 } }))
+            .gives(200)
+            .stored("/series", series(4)["series"].clone()),
         merge("count down to 2", json!({ "series": { "count": 2 } })).gives(200),
         merge("count 1", json!({ "series": { "count": 1 } })).invalid(FEW),
         merge("series null", json!({ "series": null })).gives(200).without("/series"),
@@ -41,7 +49,10 @@ pub(crate) fn strict() -> Vec<Case> {
         steps("add series", json!([{ "op": "add", "path": "/series", "value": series(2)["series"] }])).gives(200),
         steps(
             "test and replace",
-            json!([{ "op": "test", "path": "/series/count", "value": 2 }, { "op": "replace", "path": "/series/count", "value": 3 }]),
+            json!([
+                { "op": "test", "path": "/series/count", "value": 2 },
+                { "op": "replace", "path": "/series/count", "value": 3 },
+            ]),
         )
         .gives(200)
         .stored("/series/count", json!(3)),
@@ -61,24 +72,36 @@ pub(crate) fn strict() -> Vec<Case> {
         refused(json!({ "reportingInstance": "other" }), "reportingInstance", "\"other\""),
         refused(json!({ "eventTime": old_time }), "eventTime", &format!("{old_time:?}")),
         refused(json!({ "deprecatedCount": 3 }), "count", "3"),
-        refused(json!({ "deprecatedLastTimestamp": "2020-01-01T00:00:00Z" }), "lastTimestamp", "\"2020-01-01T00:00:00Z\""),
-        refused(json!({ "deprecatedSource": { "component": "x" } }), "source", r#"{"Component":"x","Host":""}"#),
-        refused(json!({ "related": { "kind": "Pod", "name": "x" } }), "related", related),
-        refused(json!({ "regarding": { "name": "other" } }), "involvedObject", regarding),
-        merge("note and series", json!({ "note": "x", "series": { "count": 9 } })).invalid(immutable("message", "\"x\"")),
-        merge("labels and annotations", json!({ "metadata": { "labels": { "a": "b" }, "annotations": { "c": "d e" } } }))
-            .gives(200)
-            .stored("/metadata/annotations/c", json!("d e")),
-        merge("stale resourceVersion", json!({ "metadata": { "resourceVersion": "1" } })).fails(409, "Conflict", stale),
-        merge("another uid", json!({ "metadata": { "uid": zero } })).invalid(immutable("metadata.uid", &format!("{zero:?}"))),
-        Case::merge("H merge: not there", STRICT, "nope", series(2)).fails(404, "NotFound", missing).stored(
-            "/details",
-            json!({ "name": "nope", "group": "events.k8s.io", "kind": "events" }),
+        refused(
+            json!({ "deprecatedLastTimestamp": "2020-01-01T00:00:00Z" }),
+            "lastTimestamp",
+            "\"2020-01-01T00:00:00Z\"",
         ),
+        refused(json!({ "deprecatedSource": { "component": "x" } }), "source", r#"{"Component":"x","Host":""}"#),
+        refused(json!({ "related": { "kind": "Pod", "name": "x" } }), "related", &related),
+        refused(json!({ "regarding": { "name": "other" } }), "involvedObject", &regarding),
+        merge("note and series", json!({ "note": "x", "series": { "count": 9 } }))
+            .invalid(immutable("message", "\"x\"")),
+        merge(
+            "labels and annotations",
+            json!({ "metadata": { "labels": { "a": "b" }, "annotations": { "c": "d e" } } }),
+        )
+        .gives(200)
+        .stored("/metadata/annotations/c", json!("d e")),
+        merge("stale resourceVersion", json!({ "metadata": { "resourceVersion": "1" } })).fails(409, "Conflict", stale),
+        merge("another uid", json!({ "metadata": { "uid": zero } }))
+            .invalid(immutable("metadata.uid", &format!("{zero:?}"))),
+        Case::merge("H merge: not there", STRICT, "nope", series(2))
+            .fails(404, "NotFound", missing)
+            .stored("/details", json!({ "name": "nope", "group": "events.k8s.io", "kind": "events" })),
         Case::merge("H strategic: not there", STRICT, "nope", series(2))
             .typed("application/strategic-merge-patch+json")
             .fails(404, "NotFound", missing),
-        merge("application/json", series(2)).typed("application/json").fails(415, "UnsupportedMediaType", "415: Unsupported Media Type"),
+        merge("application/json", series(2)).typed("application/json").fails(
+            415,
+            "UnsupportedMediaType",
+            "415: Unsupported Media Type",
+        ),
     ]
 }
 
@@ -91,11 +114,20 @@ pub(crate) fn core() -> Vec<Case> {
         create("I an event").named("i").gives(201),
         core("message", json!({ "message": "changed" })).gives(200).stored("/message", json!("changed")),
         core("reason, type, action", json!({ "reason": "Other", "type": "Error", "action": "Other" })).gives(200),
-        core("message 1025 bytes", json!({ "message": long })).invalid("message: Invalid value: \"\": can have at most 1024 characters"),
+        core("message 1025 bytes", json!({ "message": long })).invalid(
+            "message: Invalid value: \"\": can have \
+             at most 1024 characters",
+        ),
         core("series of 1", json!({ "series": { "count": 1 } })).gives(200),
-        core("old fields", json!({ "count": 5, "firstTimestamp": "2026-12-02T06:00:00Z", "lastTimestamp": "2026-12-02T06:00:05Z" }))
-            .gives(200),
-        core("strategic: count 6", json!({ "count": 6 })).typed("application/strategic-merge-patch+json").gives(200).stored("/count", json!(6)),
+        core(
+            "old fields",
+            json!({ "count": 5, "firstTimestamp": "2026-12-02T06:00:00Z", "lastTimestamp": "2026-12-02T06:00:05Z" }),
+        )
+        .gives(200),
+        core("strategic: count 6", json!({ "count": 6 }))
+            .typed("application/strategic-merge-patch+json")
+            .gives(200)
+            .stored("/count", json!(6)),
         core("involvedObject.name", json!({ "involvedObject": { "name": "other" } })).gives(200),
         core("eventTime null", json!({ "eventTime": null })).gives(200).stored("/eventTime", Value::Null),
         Case::merge("I events.k8s.io: series on what is now of the old style", STRICT, "i", series(2)).gives(200),
@@ -103,7 +135,8 @@ pub(crate) fn core() -> Vec<Case> {
         Case::merge("I events.k8s.io: series on a message of 5000 bytes", STRICT, "i2", series(2)).gives(200),
         old("I another").named("i3").gives(201),
         Case::merge("I events.k8s.io: eventTime added", STRICT, "i3", json!({ "eventTime": added })).invalid(format!(
-            "[reportingController: Required value, reportingController: Invalid value: \"\": name part must be non-empty, \
+            "[reportingController: Required value, reportingController: Invalid value: \"\": name part must be \
+            non-empty, \
              reportingController: Invalid value: \"\": name part {NAME_PART}, reportingInstance: Required value, \
              action: Required value, eventTime: Invalid value: \"{added}\": field is immutable]"
         )),

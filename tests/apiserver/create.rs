@@ -48,8 +48,9 @@ fn texts() -> Vec<Case> {
     let a = |count: usize| "a".repeat(count);
     let e = |count: usize| "é".repeat(count);
     let odd = "l1\nl2\t\u{0}\u{ffff}\u{1f600}";
-    let bad = br#"{"metadata":{"name":"invalid-utf8"},"eventTime":"2026-12-02T06:51:29.003852Z","reportingController":"a","reportingInstance":"b","action":"c","reason":"d","type":"Normal","note":"bad "#;
-    let bad = [bad.as_slice(), b"\xc3\x28"[..1].as_ref(), b"\xff utf8\"}"].concat();
+    let body = r#"{"metadata":{"name":"invalid-utf8"},"eventTime":"2026-12-02T06:51:29.003852Z","reportingController":"a",
+        "reportingInstance":"b","action":"c","reason":"d","type":"Normal","note":"bad "#;
+    let bad = [body.as_bytes(), b"\xc3\xff utf8\"}"].concat();
     vec![
         absent("note").gives(201),
         field("note empty", "note", "").gives(201),
@@ -136,7 +137,8 @@ fn types_and_deprecated() -> Vec<Case> {
             .invalid(format!("{named}: Invalid value: \"\": needs to be unset"))
     };
     let long = json!({
-        "reportingInstance": "a".repeat(129), "action": "a".repeat(129), "reason": "a".repeat(129), "note": "a".repeat(1025), "type": "x",
+        "reportingInstance": "a".repeat(129), "action": "a".repeat(129), "reason": "a".repeat(129),
+        "note": "a".repeat(1025), "type": "x",
     });
     let limit = |field: &str, limit: u32| format!("{field}: Invalid value: \"\": can have at most {limit} characters");
     let all = [limit("reportingInstance", 128), limit("action", 128), limit("reason", 128), limit("message", 1024)]
@@ -185,7 +187,13 @@ pub(crate) fn references() -> Vec<Case> {
         cluster("cluster-scoped, event in kube-system").into_namespace("kube-system").gives(201),
         cluster("cluster-scoped, event in other").into_namespace("other").invalid(mismatch),
         without("namespace \"\", event in other", json!({ "namespace": "" })).into_namespace("other").invalid(mismatch),
-        cluster("cluster-scoped, but namespace other, event in other").with(in_other).into_namespace("other").gives(201),
+        cluster(
+            "cluster-scoped, but namespace other, event \
+             in other",
+        )
+        .with(in_other)
+        .into_namespace("other")
+        .gives(201),
         cluster("cluster-scoped, event in kube-public").into_namespace("kube-public").invalid(mismatch),
         without("without uid", json!({ "uid": null })).gives(201),
         without("without name", json!({ "name": null })).gives(201),
@@ -201,11 +209,26 @@ pub(crate) fn references() -> Vec<Case> {
             "BadRequest",
             "the namespace of the provided object does not match the namespace sent on the request",
         ),
-        strict("B namespace does not exist").into_namespace("no-such-ns").fails(404, "NotFound", "namespaces \"no-such-ns\" not found").stored("/details", json!({ "name": "no-such-ns", "kind": "namespaces" })),
-        old("B core: namespace does not exist").into_namespace("no-such-ns").fails(404, "NotFound", "namespaces \"no-such-ns\" not found"),
-        strict("B POST without a namespace").at("/apis/events.k8s.io/v1/events").fails(405, "MethodNotAllowed", no_method),
+        strict("B namespace does not exist")
+            .into_namespace("no-such-ns")
+            .fails(404, "NotFound", "namespaces \"no-such-ns\" not found")
+            .stored("/details", json!({ "name": "no-such-ns", "kind": "namespaces" })),
+        old("B core: namespace does not exist").into_namespace("no-such-ns").fails(
+            404,
+            "NotFound",
+            "namespaces \"no-such-ns\" not found",
+        ),
+        strict("B POST without a namespace").at("/apis/events.k8s.io/v1/events").fails(
+            405,
+            "MethodNotAllowed",
+            no_method,
+        ),
         old("B core: POST without a namespace").at("/api/v1/events").fails(405, "MethodNotAllowed", no_method),
-        strict("B an event before").named("before").into_namespace("dying").with(json!({ "regarding": { "namespace": "dying" } })).gives(201),
+        strict("B an event before")
+            .named("before")
+            .into_namespace("dying")
+            .with(json!({ "regarding": { "namespace": "dying" } }))
+            .gives(201),
         Case::new("B DELETE namespace dying", "DELETE", "/api/v1/namespaces/dying").gives(200),
         strict("B create in the Terminating namespace")
             .into_namespace("dying")
@@ -213,19 +236,30 @@ pub(crate) fn references() -> Vec<Case> {
             .stored(
                 "/details/causes",
                 json!([{
-                    "reason": "NamespaceTerminating", "message": "namespace dying is being terminated", "field": "metadata.namespace",
+                    "reason": "NamespaceTerminating", "message": "namespace dying is being terminated",
+                    "field": "metadata.namespace",
                 }]),
             ),
-        old("B core: create in the Terminating namespace")
+        old("B core: create in the Terminating namespace").into_namespace("dying").fails(
+            403,
+            "Forbidden",
+            format!("events \"{{name}}\" {terminating}"),
+        ),
+        Case::merge("B PATCH in the Terminating namespace", STRICT, "before", series(2))
             .into_namespace("dying")
-            .fails(403, "Forbidden", format!("events \"{{name}}\" {terminating}")),
-        Case::merge("B PATCH in the Terminating namespace", STRICT, "before", series(2)).into_namespace("dying").gives(200),
-        strict("B about an object in the Terminating namespace").with(json!({ "regarding": { "namespace": "dying" } })).gives(201),
+            .gives(200),
+        strict(
+            "B about an object in the Terminating \
+             namespace",
+        )
+        .with(json!({ "regarding": { "namespace": "dying" } }))
+        .gives(201),
         strict("B several faults, each a cause")
             .into_namespace("kube-public")
             .with(json!({ "regarding": { "namespace": null }, "note": "a".repeat(1025), "deprecatedCount": 1 }))
             .invalid(format!(
-                "[{mismatch}, message: Invalid value: \"\": can have at most 1024 characters, count: Invalid value: \"\": needs to be unset]"
+                "[{mismatch}, message: Invalid value: \"\": can have at most 1024 characters, count: Invalid \
+                     value: \"\": needs to be unset]"
             ))
             .stored("/details/kind", json!("Event"))
             .without("/details/group")
@@ -254,7 +288,8 @@ pub(crate) fn series_rows() -> Vec<Case> {
     let few = "series.count: Invalid value: \"\": should be at least 2";
     let time = json!("2026-12-02T06:51:28.236458Z");
     let of = |count: i64| strict(format!("E count {count}")).with(series_of(json!(count), time.clone()));
-    let short = "parsing time \"2026-12-02T06:00:00Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\"";
+    let short = "parsing time \"2026-12-02T06:00:00Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \
+         \"Z\" as \".000000\"";
     let huge = "json: cannot unmarshal number 2147483648 into Go struct field EventSeries.series.count of type int32";
     vec![
         of(-1).invalid(few),

@@ -19,8 +19,14 @@ pub(crate) fn bodies() -> Vec<Case> {
             .undecodable("strict decoding error: unknown field \"foo\""),
         extra("unknown field, Warn").query("fieldValidation=Warn").gives(201).warned("unknown field \"foo\""),
         extra("unknown field, Ignore").query("fieldValidation=Ignore").gives(201),
-        strict("K unknown field of a reference").with(json!({ "regarding": { "foo": 1 } })).gives(201).warned("unknown field \"regarding.foo\""),
-        strict("K message in events.k8s.io/v1").with(json!({ "message": "x" })).gives(201).warned("unknown field \"message\""),
+        strict("K unknown field of a reference")
+            .with(json!({ "regarding": { "foo": 1 } }))
+            .gives(201)
+            .warned("unknown field \"regarding.foo\""),
+        strict("K message in events.k8s.io/v1")
+            .with(json!({ "message": "x" }))
+            .gives(201)
+            .warned("unknown field \"message\""),
         strict("K note is a number")
             .with(json!({ "note": 5 }))
             .undecodable(type_error("number into Go struct field Event.note of type string")),
@@ -35,34 +41,51 @@ pub(crate) fn bodies() -> Vec<Case> {
             "BadRequest",
             format!("{unreadable}: unexpected end of JSON input ({{\"metadata\":)"),
         ),
-        strict("K no body").raw("").fails(400, "BadRequest", format!("{unreadable}: unexpected end of JSON input (<empty>)")),
+        strict("K no body").raw("").fails(
+            400,
+            "BadRequest",
+            format!(
+                "{unreadable}: unexpected end of JSON \
+             input (<empty>)"
+            ),
+        ),
         strict("K no kind, no apiVersion").with(json!({ "kind": null, "apiVersion": null })).gives(201),
-        strict("K apiVersion v1").with(json!({ "apiVersion": "v1" })).fails(400, "BadRequest", other_version("v1")).warned("unknown field \"note\"").warned("unknown field \"regarding\"").warned("unknown field \"reportingController\""),
+        strict("K apiVersion v1")
+            .with(json!({ "apiVersion": "v1" }))
+            .fails(400, "BadRequest", other_version("v1"))
+            .warned("unknown field \"note\"")
+            .warned("unknown field \"regarding\"")
+            .warned("unknown field \"reportingController\""),
         strict("K kind Pod").with(json!({ "kind": "Pod" })).fails(
             400,
             "BadRequest",
-            "Pod in version \"v1\" cannot be handled as a Event: no kind \"Pod\" is registered for version \"events.k8s.io/v1\" in \
+            "Pod in version \"v1\" cannot be handled as a Event: no kind \"Pod\" is registered for version \
+            \"events.k8s.io/v1\" in \
              scheme…",
         ),
-        strict("K apiVersion events.k8s.io/v1beta1")
-            .with(json!({ "apiVersion": "events.k8s.io/v1beta1" }))
-            .fails(400, "BadRequest", other_version("events.k8s.io/v1beta1")),
+        strict("K apiVersion events.k8s.io/v1beta1").with(json!({ "apiVersion": "events.k8s.io/v1beta1" })).fails(
+            400,
+            "BadRequest",
+            other_version("events.k8s.io/v1beta1"),
+        ),
         strict("K POST to v1beta1").at("/apis/events.k8s.io/v1beta1/namespaces/default/events").fails(
             404,
             "NotFound",
             "the server could not find the requested resource",
         ),
         strict("K dry run").named("dry").query("dryRun=All").gives(201),
-        Case::new("K what was only tried is not there", "GET", format!("{}/dry", crate::case::STRICT)).named("dry").fails(
-            404,
-            "NotFound",
-            "events.events.k8s.io \"dry\" not found",
-        ),
-        strict("K dry run, no action").query("dryRun=All").with(json!({ "action": null })).invalid("action: Required value"),
+        Case::new("K what was only tried is not there", "GET", format!("{}/dry", crate::case::STRICT))
+            .named("dry")
+            .fails(404, "NotFound", "events.events.k8s.io \"dry\" not found"),
+        strict("K dry run, no action")
+            .query("dryRun=All")
+            .with(json!({ "action": null }))
+            .invalid("action: Required value"),
         strict("K text/plain").typed("text/plain").fails(
             415,
             "UnsupportedMediaType",
-            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, \
+            "the body of the request was in an unknown format - accepted media types include: application/json, \
+            application/yaml, \
              application/vnd.kubernetes.protobuf",
         ),
         strict("K note of 3 200 000 bytes").with(json!({ "note": "a".repeat(3_200_000) })).fails(
@@ -81,11 +104,14 @@ fn metadata() -> Vec<Case> {
         strict(format!("K annotations of {length} bytes")).with(value)
     };
     let too_long = "metadata.annotations: Too long: may not be more than 262144 bytes";
-    let label = "metadata.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric \
-                 characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or \
+    let label = "metadata.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of \
+    alphanumeric \
+                 characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
+                 'MyValue',  or \
                  'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     let labelled: Value = json!({ "metadata": { "labels": { "a": "b c" } } });
-    let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "cm1", "uid": "4453b96d-914b-4361-817a-746253b20b3e" });
+    let uid = "4453b96d-914b-4361-817a-746253b20b3e";
+    let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "cm1", "uid": uid });
     vec![
         annotations(1_600_000).invalid(too_long),
         annotations(200_000).gives(201),

@@ -312,3 +312,58 @@ fn a_test_without_a_runtime_can_ask_and_wait() {
     let maps: Api<ConfigMap> = runtime.block_on(async { Api::default_namespaced(server.client()) });
     assert!(runtime.block_on(maps.get("cm")).is_ok());
 }
+
+#[tokio::test]
+async fn no_request_makes_it_fall() {
+    let server = ApiServer::start();
+    let client = client(&server, server.config());
+    server.add_object("v1", "ConfigMap", Some("default"), "x");
+    assert_eq!(code(create(&events(&server), "x").await), 200);
+    let paths = [
+        "/",
+        "/api",
+        "/api/v1/namespaces",
+        "/api/v1/namespaces/default",
+        "/api/v1/namespaces/default/events",
+        "/api/v1/namespaces/default/events/x",
+        "/apis/events.k8s.io/v1/namespaces/default/events/x?fieldManager=me&force=true",
+        "/api/v1/namespaces/default/configmaps",
+        "/api/v1/namespaces/default/configmaps/x",
+        "/api/v1/namespaces/%2F%zz/events/%",
+        "/api/v1/events?fieldSelector=a,,=!=b&labelSelector=!,=,a=b",
+    ];
+    let bodies: [&[u8]; 13] = [
+        b"",
+        b"null",
+        b"5",
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        br#"{"metadata":null}"#,
+        br#"{"metadata":[1]}"#,
+        br#"{"metadata":{"name":"y","labels":[],"annotations":{"a":null}},"series":5}"#,
+        br#"{"kind":"Event","apiVersion":"v1","metadata":{"name":5},"series":{"count":1e99},"eventTime":"2026-1"}"#,
+        br#"[{"op":"replace","path":"","value":5},{"op":"remove","path":"/a/9"}]"#,
+        br#"[{"op":"add","path":"/metadata","value":[]}]"#,
+        br#"[{"op":"move","from":"/metadata","path":"/metadata/name"},{"op":"none"}]"#,
+    ];
+    let types = [
+        "application/json",
+        "application/merge-patch+json",
+        "application/json-patch+json",
+        "application/apply-patch+yaml",
+    ];
+    for path in paths {
+        for (body, sort) in bodies.into_iter().flat_map(|body| types.map(|sort| (body, sort))) {
+            for method in ["POST", "PUT", "PATCH", "GET"] {
+                let request = http::Request::builder().method(method).uri(path).header("content-type", sort);
+                let request = request.body(kube::client::Body::from(body.to_vec())).expect("a request");
+                let answer = client.send(request).await;
+                assert!(answer.is_ok(), "{method} {path} {:?}: {answer:?}", String::from_utf8_lossy(body));
+            }
+        }
+    }
+    let deleted = http::Request::delete("/api/v1/namespaces/default/events").body(kube::client::Body::empty());
+    assert!(client.send(deleted.expect("a request")).await.is_ok());
+    assert_eq!(server.event_count(), 0);
+}

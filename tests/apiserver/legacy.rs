@@ -70,7 +70,10 @@ pub(crate) fn new_style() -> Vec<Case> {
     vec![
         modern("G baseline").gives(201),
         field("message 1024 bytes", json!({ "message": a(1024) })).gives(201),
-        field("message 1025 bytes", json!({ "message": a(1025) })).invalid("message: Invalid value: \"\": can have at most 1024 characters"),
+        field("message 1025 bytes", json!({ "message": a(1025) })).invalid(
+            "message: Invalid value: \"\": can \
+             have at most 1024 characters",
+        ),
         field("reason 129 chars", json!({ "reason": a(129) })).invalid(format!("reason: {word}")),
         field("reason empty", json!({ "reason": "" })).invalid("reason: Required value"),
         field("action absent", json!({ "action": null })).invalid("action: Required value"),
@@ -78,18 +81,25 @@ pub(crate) fn new_style() -> Vec<Case> {
         field("type Error", json!({ "type": "Error" })).gives(201),
         field("type absent", json!({ "type": null })).gives(201),
         field("reportingComponent absent", json!({ "reportingComponent": null })).invalid(format!(
-            "[reportingComponent: Required value, reportingComponent: Invalid value: \"\": name part must be non-empty, \
+            "[reportingComponent: Required value, reportingComponent: Invalid value: \"\": name part must be \
+            non-empty, \
              reportingComponent: Invalid value: \"\": {part}]"
         )),
         controller("foo bar", &part),
         controller(
             "my.io/controller/x",
-            &format!("a valid label key {NAME_PART} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"),
+            &format!(
+                "a valid label key {NAME_PART} with an optional DNS subdomain prefix and '/' (e.g. \
+                 'example.com/MyName')"
+            ),
         ),
-        field("reportingInstance absent", json!({ "reportingInstance": null })).invalid("reportingInstance: Required value"),
-        field("reportingInstance 129 chars", json!({ "reportingInstance": a(129) })).invalid(format!("reportingInstance: {word}")),
+        field("reportingInstance absent", json!({ "reportingInstance": null }))
+            .invalid("reportingInstance: Required value"),
+        field("reportingInstance 129 chars", json!({ "reportingInstance": a(129) }))
+            .invalid(format!("reportingInstance: {word}")),
         field("eventTime without fraction", json!({ "eventTime": "2026-12-02T06:00:00Z" })).undecodable(
-            "parsing time \"2026-12-02T06:00:00Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\"",
+            "parsing time \"2026-12-02T06:00:00Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" \
+                 as \".000000\"",
         ),
         modern("G name Upper_").named("Upper_").gives(201),
         field(
@@ -97,7 +107,8 @@ pub(crate) fn new_style() -> Vec<Case> {
             json!({ "count": 1, "firstTimestamp": "2026-12-02T06:51:29Z", "source": { "component": "probe" } }),
         )
         .gives(201),
-        field("involvedObject in other, event in default", json!({ "involvedObject": { "namespace": "other" } })).gives(201),
+        field("involvedObject in other, event in default", json!({ "involvedObject": { "namespace": "other" } }))
+            .gives(201),
         field("cluster-scoped, event in kube-system", json!({ "involvedObject": { "namespace": null } }))
             .into_namespace("kube-system")
             .gives(201),

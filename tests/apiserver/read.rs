@@ -68,7 +68,8 @@ pub(crate) fn lists() -> Vec<Case> {
 pub(crate) fn bodies() -> Vec<Case> {
     let related = json!({ "kind": "Pod", "namespace": "default", "name": "p", "apiVersion": "v1" });
     let about = json!({
-        "kind": "ConfigMap", "namespace": "default", "name": "cm1", "uid": "4453b96d-914b-4361-817a-746253b20b3e", "apiVersion": "v1",
+        "kind": "ConfigMap", "namespace": "default", "name": "cm1", "uid": "4453b96d-914b-4361-817a-746253b20b3e",
+        "apiVersion": "v1",
     });
     let get = |title: &str, path: &str, name: &str| {
         Case::new(format!("M {title}"), "GET", format!("{path}/{name}")).named(name).gives(200)

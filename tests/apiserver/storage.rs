@@ -35,18 +35,25 @@ pub(crate) fn apply_and_replace() -> Vec<Case> {
             "Conflict",
             "Apply failed with 2 conflicts: conflicts with \"probe\":\n- .series.count\n- .series.lastObservedTime",
         ),
-        by(apply("the same with force", "j", json!({})).json(other), "other&force=true").gives(200).stored("/series/count", json!(5)),
+        by(apply("the same with force", "j", json!({})).json(other), "other&force=true")
+            .gives(200)
+            .stored("/series/count", json!(5)),
         by(apply("by the first without series", "j", json!({})), "probe").gives(200).stored("/series/count", json!(5)),
-        by(apply("without kind", "j", json!({ "apiVersion": null, "kind": null })), "probe")
-            .fails(400, "BadRequest", "invalid object type: /, Kind="),
-        by(apply("would create, without eventTime", "j3", json!({ "eventTime": null })), "probe").invalid("eventTime: Required value"),
+        by(apply("without kind", "j", json!({ "apiVersion": null, "kind": null })), "probe").fails(
+            400,
+            "BadRequest",
+            "invalid object type: /, Kind=",
+        ),
+        by(apply("would create, without eventTime", "j3", json!({ "eventTime": null })), "probe")
+            .invalid("eventTime: Required value"),
         put("creates", json!({})).gives(201),
         put("with series", series(2)).gives(200).stored("/series/count", json!(2)),
         put("with another note", json!({ "note": "x" })).invalid("message: Invalid value: \"x\": field is immutable"),
         put("with a stale resourceVersion", json!({ "metadata": { "resourceVersion": "1" } })).fails(
             409,
             "Conflict",
-            "Operation cannot be fulfilled on events.events.k8s.io \"j2\": the object has been modified; please apply your changes \
+            "Operation cannot be fulfilled on events.events.k8s.io \"j2\": the object has been modified; please \
+            apply your changes \
              to the latest version and try again",
         ),
         Case::new("J DELETE", "DELETE", format!("{STRICT}/j2")).gives(200),

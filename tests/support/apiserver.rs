@@ -1,12 +1,12 @@
 //! An API server inside the test: real HTTP on loopback, asked through a real `kube::Client`.
 //!
-//! It keeps Events of both groups in one storage and treats them as a real server does: names, namespaces, sizes, times,
-//! series, immutable fields, conversions, status codes and `Status` bodies. `tests/apiserver.rs` asks it and a real server
-//! the same questions. A few other kinds of object are kept so that Events have something to be about.
+//! It keeps Events of both groups in one storage and treats them as a real server does: names, namespaces, sizes,
+//! times, series, immutable fields, conversions, status codes and `Status` bodies. `tests/apiserver.rs` asks it and a
+//! real server the same questions. A few other kinds of object are kept so that Events have something to be about.
 //!
 //! It can be told to fail ([`ApiServer::fail`]), to be away ([`ApiServer::go_away`]), and what time it is
-//! ([`ApiServer::advance`]). It tells what it was asked ([`ApiServer::requests`]) and wakes a test that waits for something
-//! ([`ApiServer::until`]), so that no test sleeps.
+//! ([`ApiServer::advance`]). It tells what it was asked ([`ApiServer::requests`]) and wakes a test that waits for
+//! something ([`ApiServer::until`]), so that no test sleeps.
 //!
 //! It runs on a thread of its own with a runtime of its own, and ends when it is dropped.
 
@@ -69,7 +69,8 @@ pub struct ApiServer {
 }
 
 impl ApiServer {
-    /// A server on a free port, where only who has a token may do something. [`ApiServer::config`] has one that may do all.
+    /// A server on a free port, where only who has a token may do something. [`ApiServer::config`] has one that may do
+    /// all.
     pub fn start() -> ApiServer {
         ApiServer::start_on(0).unwrap_or_else(|error| panic!("the API server cannot listen on loopback: {error}"))
     }

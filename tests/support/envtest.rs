@@ -1,10 +1,10 @@
 //! A real API server: etcd and kube-apiserver from `KUBEBUILDER_ASSETS`, on loopback, for as long as the test runs.
 //!
-//! `.ci/apiserver/build` makes the programs. Where they are not there the tests that want them say so in one line and go
-//! on; with `CI=true` that is a failure.
+//! `.ci/apiserver/build` makes the programs. Where they are not there the tests that want them say so in one line and
+//! go on; with `CI=true` that is a failure.
 //!
-//! Nothing is left running, however the test ends. Each program is started by a small `sh` that holds the other end of a
-//! pipe of ours: when the pipe closes (dropped, panicked, killed) it kills the program and removes its files.
+//! Nothing is left running, however the test ends. Each program is started by a small `sh` that holds the other end of
+//! a pipe of ours: when the pipe closes (dropped, panicked, killed) it kills the program and removes its files.
 
 mod pki;
 mod watchdog;
@@ -97,7 +97,8 @@ impl Options {
     }
 }
 
-/// The folder with the programs. Nothing when they are not there, which is told once, on stderr; with `CI=true` a panic.
+/// The folder with the programs. Nothing when they are not there, which is told once, on stderr; with `CI=true` a
+/// panic.
 pub fn available() -> Option<PathBuf> {
     static ASSETS: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = ASSETS.get_or_init(|| {

@@ -1,8 +1,8 @@
 //! What kubectl would print of Events: the same columns, ages, sources and order, without kubectl.
 //!
-//! The functions that take a client read the Events back over HTTP, with the selectors that kubectl sends; those that take
-//! Events and a time only print. kubectl 1.36: `describe.go` (`DescribeEvents`), `event_printer.go`, and the server's
-//! `printers.go` (`printEvent`).
+//! The functions that take a client read the Events back over HTTP, with the selectors that kubectl sends; those that
+//! take Events and a time only print. kubectl 1.36: `describe.go` (`DescribeEvents`), `event_printer.go`, and the
+//! server's `printers.go` (`printEvent`).
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Event, ObjectReference};
@@ -41,8 +41,8 @@ pub async fn events_for(client: &Client, namespace: &str, object: &ObjectReferen
     })
 }
 
-/// What `kubectl describe` prints under "Events:" of an object: those with its name, namespace, kind **and uid**, of its
-/// own namespace, or of all when it has none. Of a Node also those that give its name as uid, as kubelets do.
+/// What `kubectl describe` prints under "Events:" of an object: those with its name, namespace, kind **and uid**, of
+/// its own namespace, or of all when it has none. Of a Node also those that give its name as uid, as kubelets do.
 pub async fn describe_events(client: &Client, object: &ObjectReference) -> Result<String, kube::Error> {
     let [kind, name, namespace, uid] =
         [&object.kind, &object.name, &object.namespace, &object.uid].map(|it| it.as_deref().unwrap_or_default());
@@ -95,8 +95,8 @@ pub fn events_command(events: &[Event], now: Timestamp) -> String {
     table(&rows)
 }
 
-/// The Events of `kubectl describe`. It sorts by `lastTimestamp` alone: those without one come first, as the server lists
-/// them.
+/// The Events of `kubectl describe`. It sorts by `lastTimestamp` alone: those without one come first, as the server
+/// lists them.
 pub fn describe(events: &[Event], now: Timestamp) -> String {
     if events.is_empty() {
         return "Events:  <none>\n".to_owned();
@@ -238,8 +238,8 @@ fn push_lines(rows: &mut Vec<Vec<String>>, row: Vec<String>) {
     rows.extend(joined.split('\n').map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>()));
 }
 
-/// Go's `text/tabwriter`: a column is as wide as its widest cell in the rows around that have it too. The last cell of a
-/// row belongs to no column. The fork of it that kubectl's tables use remembers how wide a column has been.
+/// Go's `text/tabwriter`: a column is as wide as its widest cell in the rows around that have it too. The last cell of
+/// a row belongs to no column. The fork of it that kubectl's tables use remembers how wide a column has been.
 #[derive(Default)]
 struct Tabs {
     least: usize,

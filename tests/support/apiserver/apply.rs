@@ -1,6 +1,7 @@
 //! Server-side apply of Events: who owns which field, and when two disagree.
 //!
-//! Only appliers own fields here. A real server counts every other writer as an owner too; no test of ours asks for that.
+//! Only appliers own fields here. A real server counts every other writer as an owner too; no test of ours asks for
+//! that.
 
 use std::collections::BTreeSet;
 

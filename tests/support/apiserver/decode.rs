@@ -1,5 +1,5 @@
-//! From a body to an object as Go's strict decoder does it: fields of the wrong type are an error, unknown ones a warning,
-//! and what is empty is not there.
+//! From a body to an object as Go's strict decoder does it: fields of the wrong type are an error, unknown ones a
+//! warning, and what is empty is not there.
 //!
 //! Both groups' Events are decoded by a [`Shape`] into one form: core/v1's, without `kind` and `apiVersion`.
 

@@ -117,12 +117,7 @@ impl State {
     pub(super) fn delete_event(&mut self, kind: &Kind, namespace: &str, name: &str) -> Result<Answer, Refusal> {
         let old = self.event(kind, namespace, name)?;
         self.forget_event(namespace, name);
-        let details =
-            json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": text(&old, &["metadata", "uid"]) });
-        Ok(Answer::json(
-            200,
-            &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }),
-        ))
+        Ok(deleted(kind, name, &old))
     }
 
     pub(super) fn delete_events(&mut self, request: &Request, kind: &Kind, namespace: &str) -> Result<Answer, Refusal> {
@@ -232,6 +227,14 @@ fn keep_identity(new: &mut Map<String, Value>, old: &Map<String, Value>) {
     if let Some(version) = before.get("resourceVersion") {
         meta.insert("resourceVersion".to_owned(), version.clone());
     }
+}
+
+/// What is answered of something that is no more.
+pub(super) fn deleted(kind: &Kind, name: &str, object: &Map<String, Value>) -> Answer {
+    let uid = text(object, &["metadata", "uid"]);
+    let details = json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": uid });
+    let body = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
+    Answer::json(200, &body)
 }
 
 pub(super) fn set_version(object: &mut Map<String, Value>, revision: u64) {

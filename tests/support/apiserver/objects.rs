@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::events::{STORAGE, json_only, same_name, same_namespace, set_version};
+use super::events::{STORAGE, deleted, json_only, same_name, same_namespace, set_version};
 use super::message::{Answer, Kind, Request};
 use super::names;
 use super::patch;
@@ -160,10 +160,7 @@ impl State {
         set_version(&mut gone, revision);
         self.objects.remove(&key(kind, namespace, name));
         self.changed("DELETED", &kind.resource(), gone);
-        let details = json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": text(&object, &["metadata", "uid"]) });
-        let body =
-            json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-        Ok(Answer::json(200, &body))
+        Ok(deleted(kind, name, &object))
     }
 
     pub(super) fn get(&self, request: &Request, kind: &Kind, namespace: &str, name: &str) -> Result<Answer, Refusal> {

@@ -1,5 +1,5 @@
-//! What the connections and the test both see: the state, the log and the faults, each behind a lock that nobody holds for
-//! long.
+//! What the connections and the test both see: the state, the log and the faults, each behind a lock that nobody holds
+//! for long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

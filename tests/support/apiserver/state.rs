@@ -1,4 +1,5 @@
-//! Everything that the server holds, and how it answers: requests in, answers out, no clock but the one it is told, no I/O.
+//! Everything that the server holds, and how it answers: requests in, answers out, no clock but the one it is told, no
+//! I/O.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

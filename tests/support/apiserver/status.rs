@@ -184,7 +184,8 @@ impl Refusal {
         let details = json!({
             "group": "meta.k8s.io", "kind": "PatchOptions",
             "causes": [{
-                "reason": "FieldValueRequired", "message": "Required value: is required for apply patch", "field": "fieldManager",
+                "reason": "FieldValueRequired", "message": "Required value: is required for \
+                     apply patch", "field": "fieldManager",
             }],
         });
         Refusal::new(422, "Invalid", format!("PatchOptions.meta.k8s.io \"\" is invalid: {field}")).details(details)
@@ -230,7 +231,8 @@ impl Refusal {
 
     pub(super) fn body(&self) -> Value {
         let mut body = json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message, "code": self.code,
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message,
+            "code": self.code,
         });
         if !self.reason.is_empty() {
             body["reason"] = json!(self.reason);

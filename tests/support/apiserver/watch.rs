@@ -8,7 +8,8 @@ use super::message::Kind;
 use super::select::Selector;
 use super::view::View;
 
-/// So many changes are remembered. Who watches from an older revision is told to list anew, as etcd's compaction does it.
+/// So many changes are remembered. Who watches from an older revision is told to list anew, as etcd's compaction does
+/// it.
 const REMEMBERED: usize = 4096;
 
 /// One object as it was after a change.
