@@ -48,8 +48,8 @@ fn texts() -> Vec<Case> {
     let a = |count: usize| "a".repeat(count);
     let e = |count: usize| "é".repeat(count);
     let odd = "l1\nl2\t\u{0}\u{ffff}\u{1f600}";
-    let body = r#"{"metadata":{"name":"invalid-utf8"},"eventTime":"2026-12-02T06:51:29.003852Z","reportingController":"a",
-        "reportingInstance":"b","action":"c","reason":"d","type":"Normal","note":"bad "#;
+    let body = r#"{"metadata":{"name":"invalid-utf8"},"eventTime":"2026-12-02T06:51:29.003852Z",
+        "reportingController":"a","reportingInstance":"b","action":"c","reason":"d","type":"Normal","note":"bad "#;
     let bad = [body.as_bytes(), b"\xc3\xff utf8\"}"].concat();
     vec![
         absent("note").gives(201),

@@ -301,6 +301,21 @@ async fn a_watch_tells_every_change() {
     assert_eq!(told, ["added", "modified", "deleted"]);
 }
 
+#[tokio::test]
+async fn a_watch_that_is_too_old_is_told_so() {
+    use futures_util::StreamExt;
+    use kube::api::{WatchEvent, WatchParams};
+    let server = ApiServer::start();
+    // More than the server remembers.
+    for number in 0..5000 {
+        server.add_object("v1", "Node", None, &format!("n{number}"));
+    }
+    let mut changes = events(&server).watch(&WatchParams::default(), "1").await.expect("a watch").boxed();
+    let Some(Ok(WatchEvent::Error(status))) = changes.next().await else { panic!("not told") };
+    assert_eq!((status.code, status.reason.as_str()), (410, "Expired"));
+    assert!(changes.next().await.is_none());
+}
+
 #[test]
 fn a_test_without_a_runtime_can_ask_and_wait() {
     let server = ApiServer::start();

@@ -16,7 +16,6 @@ pub(super) enum Type {
     Text(&'static str),
     Int32,
     Int64,
-    Bool,
     Time(Layout),
     /// `map[string]string`.
     Texts,
@@ -25,8 +24,6 @@ pub(super) enum Type {
     Struct(&'static Shape),
     /// There when written, even with nothing in it.
     Pointer(&'static Shape),
-    /// Kept as it stands.
-    Any,
 }
 
 /// The fields of a struct: the name on the wire, the name that is kept, and the type.
@@ -255,9 +252,7 @@ impl Decoded {
         };
         match (wanted, value) {
             (_, Value::Null) => None,
-            (Type::Any, value) => Some(value.clone()),
             (Type::Text(_), Value::String(text)) => (!text.is_empty()).then(|| value.clone()),
-            (Type::Bool, Value::Bool(it)) => it.then(|| value.clone()),
             (Type::Int32 | Type::Int64, Value::Number(number)) => {
                 let (named, fits) = match wanted {
                     Type::Int32 => ("int32", number.as_i64().is_some_and(|it| i32::try_from(it).is_ok())),
@@ -313,7 +308,6 @@ impl Decoded {
                 self.fail(misfit(match other {
                     Type::Int32 => "int32",
                     Type::Int64 => "int64",
-                    Type::Bool => "bool",
                     Type::Texts => "map[string]string",
                     _ => "[]string",
                 }));

@@ -208,7 +208,7 @@ impl State {
         }
         let seen = if whole_first { self.revision } else { from.unwrap_or(self.revision) };
         let namespace = namespace.map(str::to_owned);
-        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first };
+        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first, ended: false };
         let mut answer = Answer::json(200, &Value::Null);
         answer.body = bytes::Bytes::new();
         answer.watching = Some(Box::new(watching));
