@@ -34,6 +34,7 @@ mod validate;
 mod view;
 mod watch;
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::panic::Location;
 use std::sync::{Arc, MutexGuard};
@@ -199,7 +200,7 @@ impl ApiServer {
     pub fn until<'a>(&'a self, condition: impl Fn(&ApiServer) -> bool + 'a) -> impl Future<Output = ()> + 'a {
         let caller = Location::caller();
         // On the server's runtime, so that a test whose own clock is paused waits in earnest.
-        let deadline = self.runtime.spawn(async { tokio::time::sleep(PATIENCE).await });
+        let deadline = self.runtime.spawn(async { tokio::time::timeout(PATIENCE, pending::<()>()).await });
         async move {
             let mut changed = self.shared.changed.subscribe();
             let mut deadline = deadline;
