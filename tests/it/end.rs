@@ -127,7 +127,14 @@ fn a_dropped_guard_flushes_on_every_runtime_and_on_none() {
     let homes: [&dyn Fn(&MemorySink); 3] = [
         &|sink| drop_it(sink),
         &|sink| Builder::new_current_thread().enable_all().build().unwrap().block_on(async { drop_it(sink) }),
-        &|sink| Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async { drop_it(sink) }),
+        &|sink| {
+            Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap()
+                .block_on(async { drop_it(sink) })
+        },
     ];
     for home in homes {
         let sink = MemorySink::new();
@@ -279,10 +286,12 @@ fn every_record_is_on_the_books_when_the_end_comes_amid_logging() {
     let program = Program::with_sink(MemorySink::new(), |it| it);
     let handle = program.handle();
     let logged = thread::scope(|scope| {
-        let loggers: Vec<_> = (0..4).map(|thread| {
-            let handle = handle.clone();
-            scope.spawn(move || (0..5_000).for_each(|it| publish(&handle, &format!("{}", (thread + it) % 100))))
-        }).collect();
+        let loggers: Vec<_> = (0..4)
+            .map(|thread| {
+                let handle = handle.clone();
+                scope.spawn(move || (0..5_000).for_each(|it| publish(&handle, &format!("{}", (thread + it) % 100))))
+            })
+            .collect();
         while handle.stats().seen < 2_000 {
             thread::yield_now();
         }

@@ -62,7 +62,8 @@ fn a_kind_is_discovered_once_and_an_object_looked_up_once() {
     assert_eq!((discoveries(&server), look_ups(&server).len()), (1, 50));
     let mut expected: Vec<String> = objects.iter().map(uid).collect();
     let mut shown = uids(&server);
-    (expected.sort(), shown.sort());
+    expected.sort();
+    shown.sort();
     assert_eq!(shown, expected);
     assert_eq!(server.occurrences(), 150);
 }
