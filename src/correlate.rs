@@ -151,6 +151,7 @@ impl Correlator {
     }
 
     /// Whether nothing is held, under way or asked.
+    #[cfg(test)]
     pub(crate) fn idle(&self) -> bool {
         self.books.held == 0 && self.outbox.flights().is_empty()
     }

@@ -6,6 +6,7 @@ mod support;
 mod contract;
 mod end;
 mod faults;
+#[allow(unreachable_pub, reason = "the other modules use it")]
 mod kit;
 mod look_up;
 mod order;
