@@ -33,7 +33,8 @@ use crate::message::{Loss, Wall};
 use crate::queue::{PosterGuard, Sender};
 
 pub use filter::ListenFilter;
-pub use note::{NoteFields, Redact, Redaction};
+pub(crate) use note::Redact;
+pub use note::{NoteFields, Redaction};
 use plan::{Plan, Plans, Wanted};
 use record::Read;
 use scope::{Around, Closed};

@@ -116,7 +116,7 @@ pub struct KubeEvent {
 }
 
 /// Who reports: the controller's name, and which of its instances.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reporter {
     /// A qualified name such as `foo-operator.example.com`: what `kubectl describe` shows under `From`.
@@ -325,7 +325,8 @@ impl Telling {
 }
 
 impl Occurrence {
-    /// An occurrence about one object, as the explicit door and tests make them.
+    /// An occurrence about one object, as tests make them.
+    #[cfg(test)]
     pub(crate) fn about(time: Wall, kind: EventType, regarding: Arc<Regarding>) -> Self {
         let scope = Scope { regarding, related: None, declared: true };
         Self {

@@ -202,6 +202,11 @@ impl Receiver {
         self.shared.places.len() >= self.shared.half_full
     }
 
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.shared.places.len()
+    }
+
     /// Returns when a sender wakes the poster; one call before is remembered.
     pub(crate) async fn woken(&self) {
         self.shared.wake.notified().await;

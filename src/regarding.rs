@@ -96,6 +96,7 @@ impl Regarding {
     ///
     /// Two objects are never mixed: another kind forgets everything of the outer object but its namespace, another
     /// name or namespace forgets its uid and field path, and another uid with no name of its own forgets all of it.
+    #[cfg(test)]
     pub(crate) fn within(self, outer: &Regarding) -> Self {
         self.completed(outer, false)
     }

@@ -27,7 +27,7 @@ pub enum Redaction {
 }
 
 /// Asked about every field of a note, by name and value.
-pub type Redact = dyn Fn(&str, &str) -> Redaction + Send + Sync;
+pub(crate) type Redact = dyn Fn(&str, &str) -> Redaction + Send + Sync;
 
 impl NoteFields {
     pub(super) fn take(&self, name: &str) -> bool {

@@ -177,7 +177,8 @@ fn sixty_warnings_at_once_are_all_shown_or_folded() {
         let namespace = server.fresh_namespace().await;
         let object = server.config_map(&namespace, "cm").await;
         let program = Program::on_a_thread(server.config(), |it| it);
-        program.log_about(&object, || (0..60).for_each(|number| warn!(k8s.reason = "Failed", "attempt {number} failed")));
+        program
+            .log_about(&object, || (0..60).for_each(|number| warn!(k8s.reason = "Failed", "attempt {number} failed")));
         assert!(program.flush().is_complete());
         let events = server.events(&namespace).await;
         assert_eq!((events.len(), total(&events)), (11, 60));
@@ -289,7 +290,6 @@ fn the_poster_runs_as_a_plain_future_too() {
         let handle = poster.handle();
         let home = tokio::spawn(poster.run(server.client()));
         handle.publish(&object, Publish::normal("Scaled", "to 3"));
-        // The home is there once the future was polled.
         let events = server.until(&namespace, |events| events.len() == 1).await;
         assert_eq!(note(&events[0]), "to 3");
         assert!(handle.flush(Duration::from_secs(30)).await.is_complete());

@@ -4,6 +4,13 @@
 mod support;
 
 mod contract;
+mod end;
+mod faults;
 mod kit;
+mod look_up;
+mod order;
+mod outages;
 mod poster;
+mod rights;
+mod secrets;
 mod tidy;
