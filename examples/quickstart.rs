@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, ObjectReference};
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, ObjectMeta, PostParams};
 use kube::{Client, Config, Resource};
 use support::apiserver::ApiServer;
 use tracing::{error, info, instrument, warn};
@@ -70,9 +70,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("seen {}, told {}, in {} writes; {outcome:?}\n", stats.seen, stats.told, stats.created + stats.patched);
 
     match cluster {
+        // One by one: of several objects at once `kubectl describe` shows no Events.
         Some(_) => println!(
             "kubectl get events --field-selector reportingComponent=quickstart.example.com\n\
-             kubectl describe configmap quickstart-a quickstart-b quickstart-c\n\
+             kubectl describe configmap quickstart-a\n\
+             kubectl describe configmap quickstart-b\n\
+             kubectl describe configmap quickstart-c\n\
              kubectl delete configmap quickstart-a quickstart-b quickstart-c   # when you have seen enough"
         ),
         None => show(&client, &objects).await?,
@@ -84,9 +87,13 @@ async fn three_objects(client: &Client) -> kube::Result<Vec<ObjectReference>> {
     let api: Api<ConfigMap> = Api::default_namespaced(client.clone());
     let mut references = Vec::new();
     for name in ["quickstart-a", "quickstart-b", "quickstart-c"] {
-        let object = serde_json::json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
-        let made = api.patch(name, &PatchParams::apply("quickstart"), &Patch::Apply(object)).await?;
-        references.push(made.object_ref(&()));
+        let metadata = ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() };
+        let new = ConfigMap { metadata, ..ConfigMap::default() };
+        let object = match api.get_opt(name).await? {
+            Some(object) => object,
+            None => api.create(&PostParams::default(), &new).await?,
+        };
+        references.push(object.object_ref(&()));
     }
     Ok(references)
 }
@@ -96,7 +103,10 @@ async fn show(client: &Client, objects: &[ObjectReference]) -> Result<(), Box<dy
     println!("$ kubectl get events\n{}", support::kubectl::get_events(client, Some("default"), false).await?);
     for object in objects {
         let name = object.name.as_deref().unwrap_or_default();
-        println!("$ kubectl describe configmap {name}\n...\n{}", support::kubectl::describe_events(client, object).await?);
+        println!(
+            "$ kubectl describe configmap {name}\n...\n{}",
+            support::kubectl::describe_events(client, object).await?
+        );
     }
     Ok(())
 }

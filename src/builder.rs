@@ -138,8 +138,8 @@ impl Builder {
     /// The reason of records that name none. Default: `Logging` for both types, as kopf has it.
     pub fn default_reason(mut self, kind: EventType, reason: impl Into<Box<str>>) -> Self {
         match kind {
-            EventType::Normal => self.settings.default_reasons.normal = reason.into(),
-            EventType::Warning => self.settings.default_reasons.warning = reason.into(),
+            EventType::Normal => self.settings.normal_reason = reason.into(),
+            EventType::Warning => self.settings.warning_reason = reason.into(),
         }
         self
     }
@@ -169,7 +169,7 @@ impl Builder {
 
     /// How old an Event may grow before it is given up, when the API server does not take it. Default: 10 min.
     pub fn give_up_after(mut self, age: Duration) -> Self {
-        self.settings.give_up_after = age;
+        self.settings.patience = age;
         self
     }
 
@@ -193,12 +193,13 @@ impl Builder {
         self
     }
 
-    /// How many requests may be sent in all: so many at once, and so many per second on. Default: 2,000, and 50.
+    /// How many Events and new counts may be written in all: so many at once, and one more each time this span of time has
+    /// passed. Default: 2,000, and one every 20 ms, which is 50 a second.
     ///
     /// An hour of the default is 180,000 Events, some 200 MB of etcd: as much as a cluster bears from one program.
-    pub fn total_budget(mut self, burst: u32, per_second: u32) -> Self {
+    pub fn total_budget(mut self, burst: u32, one_more_every: Duration) -> Self {
         self.settings.total_burst = burst;
-        self.settings.total_per_second = per_second;
+        self.settings.total_refill = one_more_every;
         self
     }
 
@@ -225,7 +226,7 @@ impl Builder {
         let (sender, receiver) = queue(self.queue_capacity, self.wake_at_every_record);
         let settings = Settings {
             reporter: Arc::new(reporter),
-            api_group: self.api.group(),
+            api_group: self.api.group().into(),
             notes_can_be_renewed: self.api == Api::CoreV1,
             seed: seed(),
             ..self.settings
@@ -243,17 +244,19 @@ impl Builder {
             ("the number of requests in flight", settings.in_flight),
             ("an object's burst", settings.object_burst as usize),
             ("the total burst", settings.total_burst as usize),
-            ("the total budget per second", settings.total_per_second as usize),
         ];
         if let Some((what, _)) = numbers.into_iter().find(|(_, number)| *number == 0) {
             return Err(BuildErrorKind::Zero(what));
         }
-        let durations = [("an attempt's time", self.attempt), ("an object's refill", settings.object_refill)];
+        let durations = [
+            ("an attempt's time", self.attempt),
+            ("an object's refill", settings.object_refill),
+            ("the total refill", settings.total_refill),
+        ];
         if let Some((what, _)) = durations.into_iter().find(|(_, it)| it.is_zero()) {
             return Err(BuildErrorKind::Zero(what));
         }
-        let reasons = &settings.default_reasons;
-        match reasons.normal.is_empty() || reasons.warning.is_empty() {
+        match settings.normal_reason.is_empty() || settings.warning_reason.is_empty() {
             true => Err(BuildErrorKind::Empty("the default reason")),
             false => Ok(()),
         }

@@ -9,8 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::regarding::{Part, Regarding};
+use crate::regarding::{Own, Regarding};
 
+use fit::{ELLIPSIS, keep_end};
 pub(crate) use fit::{cut_end, cut_middle, event_name, qualified_name, without_controls};
 pub(crate) use text::{Tag, Text};
 
@@ -114,7 +115,7 @@ pub struct KubeEvent {
 }
 
 /// Who reports: the controller's name, and which of its instances.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reporter {
     /// A qualified name such as `foo-operator.example.com`: what `kubectl describe` shows under `From`.
@@ -323,7 +324,8 @@ impl Telling {
 }
 
 impl Occurrence {
-    /// An occurrence about one object, as the explicit door and tests make them.
+    /// An occurrence about one object, as tests make them.
+    #[cfg(test)]
     pub(crate) fn about(time: Wall, kind: EventType, regarding: Arc<Regarding>) -> Self {
         let scope = Scope { regarding, related: None, declared: true };
         Self {
@@ -338,13 +340,14 @@ impl Occurrence {
         }
     }
 
-    /// Reads it, in one pass over its text.
+    /// Reads it, in one pass over its text. Control characters, such as terminals' escapes, are taken out of the note
+    /// here, and not on the thread that logged.
     pub(crate) fn open(&self) -> Opened<'_> {
         let (mut reason, mut action) = (None, None);
         let mut note = Cow::Borrowed("");
         let mut annotations = Vec::new();
         let mut key = "";
-        let (mut own, mut own_related) = (None::<Regarding>, None::<Regarding>);
+        let (mut own, mut own_related) = (None::<Own>, None::<Own>);
         for (tag, text) in self.text.parts() {
             match tag {
                 Tag::Note if note.is_empty() => note = Cow::Borrowed(text),
@@ -353,13 +356,16 @@ impl Occurrence {
                 Tag::Action => action = Some(text),
                 Tag::AnnotationKey => key = text,
                 Tag::AnnotationValue => annotations.push((key, text)),
-                Tag::Regarding(part) => *own.get_or_insert_default().part_mut(part) = text.into(),
-                Tag::Related(part) => *own_related.get_or_insert_default().part_mut(part) = text.into(),
+                Tag::Regarding(part) => own.get_or_insert_default().say(part, text),
+                Tag::Related(part) => own_related.get_or_insert_default().say(part, text),
             }
         }
         let scope = self.scope.as_deref();
         let regarding = merged(own, scope.map(|it| &it.regarding)).unwrap_or_default();
         let related = merged(own_related, scope.and_then(|it| it.related.as_ref()));
+        if let Cow::Owned(clean) = without_controls(&note) {
+            note = Cow::Owned(clean);
+        }
         Opened { regarding, related, reason, action, note, annotations }
     }
 
@@ -370,10 +376,10 @@ impl Occurrence {
 }
 
 /// What a record says itself, completed by what the spans around it say; borrowed where the record says nothing.
-fn merged(own: Option<Regarding>, outer: Option<&Arc<Regarding>>) -> Option<Cow<'_, Arc<Regarding>>> {
+fn merged(own: Option<Own>, outer: Option<&Arc<Regarding>>) -> Option<Cow<'_, Arc<Regarding>>> {
     match (own, outer) {
         (None, outer) => outer.map(Cow::Borrowed),
-        (Some(own), None) => Some(Cow::Owned(Arc::new(own))),
+        (Some(own), None) => Some(Cow::Owned(Arc::new(own.parts))),
         (Some(own), Some(outer)) => Some(Cow::Owned(Arc::new(own.within(outer)))),
     }
 }

@@ -112,7 +112,8 @@ impl Poster {
         let Self { receiver, settings, handle, orders, attempt, .. } = self;
         let correlator = Correlator::new(settings);
         let parts = Parts { receiver, correlator, tally: handle.into_tally(), orders, attempt };
-        async move { Desk::new(parts, sink).work().await }
+        // The desk is there at once: whoever has a home may be asked to flush before it was first polled.
+        Desk::new(parts, sink).work()
     }
 
     fn on_a_thread<S: Sink>(
@@ -127,8 +128,9 @@ impl Poster {
             runtime.block_on(async move {
                 match sink.await {
                     Ok(sink) => {
+                        let work = self.run_sink(sink);
                         let _ = ready.send(Ok(()));
-                        self.run_sink(sink).await;
+                        work.await;
                     }
                     Err(error) => drop(ready.send(Err(error))),
                 }

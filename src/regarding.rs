@@ -1,5 +1,7 @@
 //! Which object an occurrence is about, and when two references mean the same object.
 
+mod object_ref;
+
 use std::fmt;
 
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -48,31 +50,77 @@ pub(crate) enum Part {
     FieldPath,
 }
 
+/// What one record or one span says itself of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) parts: Regarding,
+    /// Whether its namespace was named; an empty one says that the object lives in none.
+    pub(crate) namespace_is_said: bool,
+}
+
+impl Own {
+    pub(crate) fn say(&mut self, part: Part, text: &str) {
+        self.namespace_is_said |= part == Part::Namespace;
+        *self.parts.part_mut(part) = text.into();
+    }
+
+    pub(crate) fn within(self, outer: &Regarding) -> Regarding {
+        self.parts.completed(outer, self.namespace_is_said)
+    }
+}
+
+/// A reference that says everything, and so its namespace too, also where it says none.
+impl From<Regarding> for Own {
+    fn from(parts: Regarding) -> Self {
+        Self { namespace_is_said: parts.is_whole(), parts }
+    }
+}
+
 impl Regarding {
     /// Whether an Event can be posted about it: it has a kind and a name, or a uid by which both may be found.
     pub(crate) fn is_enough(&self) -> bool {
         (!self.kind.is_empty() && !self.name.is_empty()) || !self.uid.is_empty()
     }
 
+    /// Whether it names its object whole, so that nothing of another object may complete it.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.kind.is_empty() && !self.name.is_empty()
+    }
+
+    /// Whether it names an object by half: a kind without a name, or a name without a kind.
+    pub(crate) fn is_half(&self) -> bool {
+        self.uid.is_empty() && self.kind.is_empty() != self.name.is_empty()
+    }
+
     /// This reference, completed by that of the scope around it, part by part: the innermost wins.
     ///
     /// Two objects are never mixed: another kind forgets everything of the outer object but its namespace, another
     /// name or namespace forgets its uid and field path, and another uid with no name of its own forgets all of it.
-    pub(crate) fn within(mut self, outer: &Regarding) -> Self {
+    #[cfg(test)]
+    pub(crate) fn within(self, outer: &Regarding) -> Self {
+        self.completed(outer, false)
+    }
+
+    /// The same, where it may be said that there is no namespace: a whole reference without one is not in the outer's.
+    pub(crate) fn completed(mut self, outer: &Regarding, namespace_is_said: bool) -> Self {
         let differs = |own: &str, outer: &str| !own.is_empty() && own != outer;
         let other_uid = !outer.uid.is_empty() && differs(&self.uid, &outer.uid);
         if other_uid && self.name.is_empty() {
             return self;
         }
-        let other_kind = differs(&self.kind, &outer.kind);
-        let other_object = other_kind || differs(&self.name, &outer.name) || differs(&self.namespace, &outer.namespace);
+        let other_kind = differs(&self.kind, &outer.kind) || self.is_of_another_group(outer);
+        let namespace_is_said = namespace_is_said || !self.namespace.is_empty() || self.is_cluster_scoped();
+        let other_namespace = namespace_is_said && self.namespace != outer.namespace;
+        let other_object = other_kind || differs(&self.name, &outer.name) || other_namespace;
         let inherit = |own: &mut Box<str>, outer: &str| {
             if own.is_empty() {
                 *own = outer.into();
             }
         };
         inherit(&mut self.kind, &outer.kind);
-        inherit(&mut self.namespace, &outer.namespace);
+        if !namespace_is_said {
+            inherit(&mut self.namespace, &outer.namespace);
+        }
         if !other_kind {
             inherit(&mut self.api_version, &outer.api_version);
             inherit(&mut self.name, &outer.name);
@@ -85,6 +133,18 @@ impl Regarding {
         self
     }
 
+    /// One kind of two groups is two kinds: an `Ingress` of `networking.k8s.io` is not one of somebody else's.
+    fn is_of_another_group(&self, outer: &Regarding) -> bool {
+        let both_say = !self.api_version.is_empty() && !outer.api_version.is_empty();
+        !self.kind.is_empty() && both_say && group(&self.api_version) != group(&outer.api_version)
+    }
+
+    /// Whether it is of a kind of Kubernetes' own that lives in no namespace.
+    pub(crate) fn is_cluster_scoped(&self) -> bool {
+        let group = Some(&*self.api_version).filter(|it| !it.is_empty()).map(group);
+        object_ref::lives_in_a_namespace(group, &self.kind) == Some(false)
+    }
+
     pub(crate) fn part_mut(&mut self, part: Part) -> &mut Box<str> {
         match part {
             Part::ApiVersion => &mut self.api_version,
@@ -95,6 +155,11 @@ impl Regarding {
             Part::FieldPath => &mut self.field_path,
         }
     }
+}
+
+/// The group of an API version; the core group is empty.
+fn group(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
 impl From<&ObjectReference> for Regarding {

@@ -95,7 +95,8 @@ fn whole(telling: &Telling, api: Api) -> Value {
     let note: &str = telling.note.as_deref().unwrap_or(&event.note);
     let mut metadata = json!({ "name": event.name, "namespace": event.namespace });
     if !event.annotations.is_empty() {
-        metadata["annotations"] = event.annotations.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
+        metadata["annotations"] =
+            event.annotations.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
     }
     let mut body = json!({
         "apiVersion": api.version(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Stands where something was cut out. Three bytes in UTF-8.
-const ELLIPSIS: &str = "…";
+pub(crate) const ELLIPSIS: &str = "…";
 
 /// At most `limit` bytes, with the middle cut out: the beginning says what happened, and the end, where a chain of
 /// errors names its root, says why.
@@ -20,6 +20,11 @@ pub(crate) fn cut_middle(text: &str, limit: usize) -> Cow<'_, str> {
 /// At most `limit` bytes from its beginning.
 pub(crate) fn cut_end(text: &str, limit: usize) -> &str {
     &text[..floor_boundary(text, limit)]
+}
+
+/// At most `limit` bytes of its end.
+pub(crate) fn keep_end(text: &str, limit: usize) -> &str {
+    &text[ceil_boundary(text, text.len().saturating_sub(limit))..]
 }
 
 /// The text without control characters: a line break or a tab becomes a space, terminal escapes and the rest go.

@@ -10,6 +10,15 @@ use crate::regarding::Part;
 /// must cost no allocation; a piece has a head of 5 bytes.
 const INLINE: usize = 216;
 
+/// How much of a note's beginning and of its end is kept when it is long, so that a message of a megabyte does not lie
+/// in the queue. The server takes 1,024 bytes in all: what is cut out here never shows.
+const NOTE_END: usize = 1024;
+
+/// How long a piece that is no note may grow. Names, kinds and uids are far shorter, and annotations may have 256 KiB
+/// together: what is longer fits nowhere, and is told by its length.
+const WORDS_LIMIT: usize = 1024;
+const ANNOTATION_LIMIT: usize = 256 * 1024;
+
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
@@ -25,80 +34,166 @@ pub(crate) enum Tag {
 }
 
 /// Tagged pieces of text, in the order they were written.
+///
+/// A piece begins with [`begin`](Self::begin), and whatever is written from then on is the piece's.
 #[derive(Clone)]
 pub(crate) struct Text {
+    /// How much of `inline` is taken; [`SPILLED`] when everything is in `spill`.
     len: usize,
+    /// Where the newest piece has its head. Its length is written there when the next one begins.
+    newest: usize,
     inline: [u8; INLINE],
-    /// Holds everything once `inline` was too small.
     spill: Vec<u8>,
 }
 
-/// A piece that is being written. It ends when it is dropped.
-pub(crate) struct Piece<'a> {
-    text: &'a mut Text,
-    /// Where its bytes begin; its length stands in the four bytes before.
-    start: usize,
-}
+/// So long that nothing more fits: one comparison tells on every write both whether there is room and where.
+const SPILLED: usize = usize::MAX / 2;
 
 /// One byte of tag and four of length.
 const HEAD: usize = 5;
 
 impl Text {
-    /// Begins a piece; whatever is written into it belongs to the tag.
-    pub(crate) fn piece(&mut self, tag: Tag) -> Piece<'_> {
-        self.write(&[tag.byte(), 0, 0, 0, 0]);
-        let start = self.len();
-        Piece { text: self, start }
+    /// Begins a piece.
+    pub(crate) fn begin(&mut self, tag: Tag) {
+        let end = self.len();
+        if let Some(length) = end.checked_sub(self.newest + HEAD) {
+            let head = self.newest + 1..self.newest + HEAD;
+            self.bytes_mut()[head].copy_from_slice(&(length as u32).to_le_bytes());
+        }
+        self.newest = end;
+        self.append(&[tag.byte(), 0, 0, 0, 0]);
     }
 
+    /// A whole piece.
     pub(crate) fn push(&mut self, tag: Tag, words: &str) {
-        self.piece(tag).push_str(words);
+        self.begin(tag);
+        self.write(words);
+    }
+
+    /// More of the newest piece.
+    #[inline]
+    pub(crate) fn write(&mut self, words: &str) {
+        let end = self.len.wrapping_add(words.len());
+        match self.inline.get_mut(self.len..end) {
+            Some(room) => {
+                room.copy_from_slice(words.as_bytes());
+                self.len = end;
+            }
+            None => self.write_to_the_heap(words),
+        }
+    }
+
+    /// How long it is by now: a place to come back to.
+    pub(crate) fn len(&self) -> usize {
+        if self.len == SPILLED { self.spill.len() } else { self.len }
+    }
+
+    /// What was written since.
+    pub(crate) fn since(&self, place: usize) -> &str {
+        // A long note may have been cut before the place.
+        let words = self.bytes().get(place..).unwrap_or_default();
+        std::str::from_utf8(words).unwrap_or_default()
+    }
+
+    /// Takes back what was written since.
+    pub(crate) fn take_back(&mut self, place: usize) {
+        match self.len {
+            SPILLED => self.spill.truncate(place),
+            _ => self.len = self.len.min(place),
+        }
     }
 
     pub(crate) fn parts(&self) -> impl Iterator<Item = (Tag, &str)> {
-        let mut rest = self.bytes();
+        let bytes = self.bytes();
+        let mut at = 0;
         std::iter::from_fn(move || {
-            let (head, after) = rest.split_at_checked(HEAD)?;
-            let len = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
-            let (words, after) = after.split_at(len);
-            rest = after;
-            let words = std::str::from_utf8(words).expect("a piece is written by whole strs only");
+            let (head, after) = bytes.get(at..)?.split_at_checked(HEAD)?;
+            let len = match at == self.newest {
+                true => after.len(),
+                false => u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize,
+            };
+            at += HEAD + len;
+            let words = std::str::from_utf8(&after[..len]).expect("a piece is written by whole strs only");
             Some((Tag::of(head[0]), words))
         })
     }
 
-    fn len(&self) -> usize {
-        if self.spill.is_empty() { self.len } else { self.spill.len() }
-    }
-
     fn bytes(&self) -> &[u8] {
-        if self.spill.is_empty() { &self.inline[..self.len] } else { &self.spill }
+        if self.len == SPILLED { &self.spill } else { &self.inline[..self.len] }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let end = self.len + bytes.len();
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.len == SPILLED { &mut self.spill } else { &mut self.inline[..self.len] }
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        let end = self.len.wrapping_add(bytes.len());
         match self.inline.get_mut(self.len..end) {
-            Some(room) if self.spill.is_empty() => {
+            Some(room) => {
                 room.copy_from_slice(bytes);
                 self.len = end;
             }
-            _ => self.write_to_the_heap(bytes),
+            None => {
+                self.spill(bytes.len());
+                self.spill.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    fn spill(&mut self, more: usize) {
+        if self.len != SPILLED {
+            self.spill.reserve(2 * INLINE + more);
+            self.spill.extend_from_slice(&self.inline[..self.len]);
+            self.len = SPILLED;
         }
     }
 
     #[cold]
-    fn write_to_the_heap(&mut self, bytes: &[u8]) {
-        if self.spill.is_empty() {
-            self.spill.reserve(2 * INLINE + bytes.len());
-            self.spill.extend_from_slice(&self.inline[..self.len]);
+    fn write_to_the_heap(&mut self, words: &str) {
+        let limit = match self.newest_tag() {
+            Tag::Note => return self.write_a_long_note(words),
+            Tag::AnnotationValue => ANNOTATION_LIMIT,
+            _ => WORDS_LIMIT,
+        };
+        // One byte more than the limit stays, to tell that it was passed.
+        let room = (self.newest + HEAD + limit + 1).saturating_sub(self.len());
+        let words = super::cut_end(words, room);
+        self.spill(words.len());
+        self.spill.extend_from_slice(words.as_bytes());
+    }
+
+    /// Keeps a long note's beginning and its end, whatever its length.
+    fn write_a_long_note(&mut self, mut words: &str) {
+        if words.len() > 2 * NOTE_END {
+            let head = super::cut_end(words, NOTE_END);
+            self.write_a_long_note(head);
+            self.write_a_long_note(super::ELLIPSIS);
+            words = super::keep_end(words, NOTE_END);
         }
-        self.spill.extend_from_slice(bytes);
+        self.spill(words.len());
+        self.spill.extend_from_slice(words.as_bytes());
+        let begin = self.newest + HEAD;
+        let note = std::str::from_utf8(&self.spill[begin..]).expect("a piece is written by whole strs only");
+        if note.len() > 3 * NOTE_END {
+            let head = begin + super::cut_end(note, NOTE_END).len();
+            let tail = self.spill.len() - super::keep_end(note, NOTE_END).len();
+            self.spill.splice(head..tail, super::ELLIPSIS.bytes());
+        }
+    }
+
+    /// Whether the newest piece is longer than its sort may be.
+    pub(crate) fn is_overlong(&self) -> bool {
+        self.len == SPILLED && self.newest_tag() != Tag::Note && self.len() > self.newest + HEAD + WORDS_LIMIT
+    }
+
+    fn newest_tag(&self) -> Tag {
+        self.bytes().get(self.newest).map_or(Tag::Note, |it| Tag::of(*it))
     }
 }
 
 impl Default for Text {
     fn default() -> Self {
-        Self { len: 0, inline: [0; INLINE], spill: Vec::new() }
+        Self { len: 0, newest: 0, inline: [0; INLINE], spill: Vec::new() }
     }
 }
 
@@ -108,25 +203,11 @@ impl fmt::Debug for Text {
     }
 }
 
-impl Piece<'_> {
-    pub(crate) fn push_str(&mut self, words: &str) {
-        self.text.write(words.as_bytes());
-    }
-}
-
-impl fmt::Write for Piece<'_> {
+impl fmt::Write for Text {
+    #[inline]
     fn write_str(&mut self, words: &str) -> fmt::Result {
-        self.push_str(words);
+        self.write(words);
         Ok(())
-    }
-}
-
-impl Drop for Piece<'_> {
-    fn drop(&mut self) {
-        let end = self.text.len();
-        let len = (end - self.start) as u32;
-        let bytes = if self.text.spill.is_empty() { &mut self.text.inline[..] } else { &mut self.text.spill[..] };
-        bytes[self.start - 4..self.start].copy_from_slice(&len.to_le_bytes());
     }
 }
 
@@ -162,14 +243,25 @@ impl Tag {
 mod tests {
     use super::*;
 
+    fn parts(text: &Text) -> Vec<(Tag, &str)> {
+        text.parts().collect()
+    }
+
     #[test]
     fn pieces_come_back_as_they_were_written() {
         let mut text = Text::default();
         text.push(Tag::Reason, "Scaled");
         text.push(Tag::Related(Part::FieldPath), "");
         text.push(Tag::Note, "zu drei Stück");
-        let parts: Vec<_> = text.parts().collect();
-        assert_eq!(parts, [(Tag::Reason, "Scaled"), (Tag::Related(Part::FieldPath), ""), (Tag::Note, "zu drei Stück")]);
+        text.write(" und mehr");
+        let want =
+            [(Tag::Reason, "Scaled"), (Tag::Related(Part::FieldPath), ""), (Tag::Note, "zu drei Stück und mehr")];
+        assert_eq!(parts(&text), want);
+    }
+
+    #[test]
+    fn nothing_written_is_no_piece() {
+        assert_eq!(parts(&Text::default()), []);
     }
 
     #[test]
@@ -177,13 +269,64 @@ mod tests {
         let mut text = Text::default();
         text.push(Tag::Regarding(Part::Name), "web");
         let long = "x".repeat(INLINE - 10);
-        let mut piece = text.piece(Tag::Note);
-        piece.push_str(&long);
-        piece.push_str(&long);
-        drop(piece);
+        text.push(Tag::Note, &long);
+        text.write(&long);
         text.push(Tag::Action, "Scale");
-        let parts: Vec<_> = text.parts().collect();
-        assert_eq!(parts, [(Tag::Regarding(Part::Name), "web"), (Tag::Note, &*long.repeat(2)), (Tag::Action, "Scale")]);
+        let want = [(Tag::Regarding(Part::Name), "web"), (Tag::Note, &*long.repeat(2)), (Tag::Action, "Scale")];
+        assert_eq!(parts(&text), want);
+    }
+
+    #[test]
+    fn every_length_around_the_inline_buffers_end_comes_back() {
+        for length in INLINE - 30..INLINE + 10 {
+            let mut text = Text::default();
+            let long = "x".repeat(length);
+            text.push(Tag::Reason, "r");
+            text.push(Tag::Note, &long);
+            text.push(Tag::Action, "a");
+            assert_eq!(parts(&text), [(Tag::Reason, "r"), (Tag::Note, &*long), (Tag::Action, "a")]);
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_was_never_written() {
+        for first in ["short".to_owned(), "x".repeat(2 * INLINE)] {
+            let mut text = Text::default();
+            text.push(Tag::Note, &first);
+            let place = text.len();
+            text.write(" secret=1");
+            assert_eq!(text.since(place), " secret=1");
+            text.take_back(place);
+            assert_eq!(parts(&text), [(Tag::Note, &*first)]);
+        }
+    }
+
+    #[test]
+    fn a_megabyte_is_kept_as_its_beginning_and_its_end() {
+        let long = format!("<begin>{}<end>", "é".repeat(1 << 19));
+        for chunk in [1, 7, 1000, 1 << 19] {
+            let mut text = Text::default();
+            text.begin(Tag::Note);
+            let mut rest = &*long;
+            while !rest.is_empty() {
+                let words = super::super::cut_end(rest, chunk.max(2));
+                text.write(words);
+                rest = &rest[words.len()..];
+            }
+            let parts = parts(&text);
+            let (_, note) = parts[0];
+            assert!(note.len() <= 3 * NOTE_END && note.len() > 2 * NOTE_END - 10, "{}", note.len());
+            assert!(note.starts_with("<begin>é") && note.contains('…') && note.ends_with("é<end>"));
+            assert!(text.spill.capacity() < 16 * 1024, "{}", text.spill.capacity());
+        }
+    }
+
+    #[test]
+    fn a_name_of_a_megabyte_is_overlong_and_not_kept() {
+        let mut text = Text::default();
+        text.push(Tag::Regarding(Part::Name), &"x".repeat(1 << 20));
+        assert!(text.is_overlong());
+        assert!(text.spill.len() < 2048);
     }
 
     #[test]

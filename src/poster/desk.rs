@@ -4,6 +4,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -16,7 +17,7 @@ use super::flush::{Order, OrderKind, Outcome};
 use super::stats::Tally;
 use crate::correlate::{Correlator, Ticket};
 use crate::message::{Account, Now, Reply, Request, Wall};
-use crate::queue::Receiver;
+use crate::queue::{PosterGuard, Receiver};
 use crate::sink::Sink;
 
 /// How many records are taken from the queue before requests get their turn again.
@@ -96,7 +97,7 @@ impl<S: Sink> Desk<S> {
                 sleep(AFTER_PANIC).await;
             }
         };
-        ByThePoster(work.instrument(span)).await;
+        ByThePoster(Box::pin(work.instrument(span))).await;
     }
 
     async fn work_to_the_end(&mut self) {
@@ -248,5 +249,13 @@ async fn attempt<S: Sink>(sink: Arc<S>, limit: Duration, ticket: Ticket, request
 }
 
 /// Marks its polls as the poster's own, so that the layer hears nothing of them.
-struct ByThePoster<F>(F);
-impl<F: Future> Future for ByThePoster<F> { type Output = F::Output; fn poll(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<F::Output> { panic!() } }
+struct ByThePoster<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for ByThePoster<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let _guard = PosterGuard::enter();
+        self.0.as_mut().poll(context)
+    }
+}

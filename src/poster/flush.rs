@@ -76,7 +76,13 @@ impl IntoFuture for Flush {
         let Self { handle, deadline } = self;
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            let sent = handle.order(OrderKind::Flush, deadline, Box::new(|it| drop(answer.send(it))));
+            let sent = handle.order(
+                OrderKind::Flush,
+                deadline,
+                Box::new(|it| {
+                    let _ = answer.send(it);
+                }),
+            );
             if !sent {
                 return handle.nothing_told();
             }
@@ -93,7 +99,13 @@ impl IntoFuture for Flush {
 impl Handle {
     pub(super) fn order_and_wait(&self, kind: OrderKind, deadline: Duration) -> Outcome {
         let (answer, answered) = crossbeam_channel::bounded(1);
-        let sent = self.order(kind, deadline, Box::new(move |it| drop(answer.send(it))));
+        let sent = self.order(
+            kind,
+            deadline,
+            Box::new(move |it| {
+                let _ = answer.send(it);
+            }),
+        );
         let outcome = if sent { answered.recv_timeout(deadline.saturating_add(GRACE)).ok() } else { None };
         outcome.unwrap_or_else(|| self.nothing_told())
     }

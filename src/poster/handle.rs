@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use tokio::sync::mpsc;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
 
 use super::flush::{Order, OrderKind};
 use super::stats::Tally;
@@ -93,6 +95,22 @@ impl Handle {
     /// [`Outcome`] says what was told and what was not. A poster without a home tells nothing, and it says so at once.
     pub fn flush(&self, deadline: Duration) -> Flush {
         Flush::new(self.clone(), deadline)
+    }
+
+    /// From which level on records post whose object somebody declared for Events, from now on: `OFF` while another
+    /// instance leads, say. What is in the queue already is told all the same. See [`Builder::level`](crate::Builder).
+    pub fn set_level(&self, level: impl Into<LevelFilter>) {
+        self.sender.switches().set_declared(level.into());
+    }
+
+    /// The same for records whose object nobody declared. See [`Builder::ambient_level`](crate::Builder).
+    pub fn set_ambient_level(&self, level: impl Into<LevelFilter>) {
+        self.sender.switches().set_ambient(level.into());
+    }
+
+    /// Which targets post from now on, and from which level on; `None` is all of them.
+    pub fn set_targets(&self, targets: impl Into<Option<Targets>>) {
+        self.sender.switches().set_targets(targets.into());
     }
 
     /// Every counter, as of the poster's last turn: a handful of atomic loads.

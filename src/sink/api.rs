@@ -110,11 +110,7 @@ impl ApiSink {
         let (head, body) = response.into_parts();
         let seconds = head.headers.get(http::header::RETRY_AFTER).and_then(|it| it.to_str().ok()?.trim().parse().ok());
         let body = body.collect_bytes().await.map_err(|_| "the connection broke in the middle of an answer")?;
-        Ok(Answer {
-            status: head.status.as_u16(),
-            retry_after: seconds.map(Duration::from_secs),
-            body: body.to_vec(),
-        })
+        Ok(Answer { status: head.status.as_u16(), retry_after: seconds.map(Duration::from_secs), body: body.to_vec() })
     }
 }
 
@@ -194,7 +190,9 @@ fn reply(request: &Request, answer: &Answer) -> Reply {
     match answer.status {
         200..300 => success(request, answer),
         401 => Reply::Unauthorized,
-        403 if status.details.causes.iter().any(|it| it.reason == "NamespaceTerminating") => Reply::NamespaceTerminating,
+        403 if status.details.causes.iter().any(|it| it.reason == "NamespaceTerminating") => {
+            Reply::NamespaceTerminating
+        }
         403 => Reply::Forbidden(status.message.into()),
         404 if !creates => Reply::NotFound,
         404 if status.details.kind == "namespaces" => Reply::NamespaceMissing,

@@ -35,7 +35,9 @@ impl Sink for MemorySink {
     async fn send(&self, request: Request) -> Reply {
         let mut events = self.lock();
         let place = |telling: &Telling| {
-            events.iter().position(|it| it.event.namespace == telling.event.namespace && it.event.name == telling.event.name)
+            events
+                .iter()
+                .position(|it| it.event.namespace == telling.event.namespace && it.event.name == telling.event.name)
         };
         match request {
             Request::Create(telling) => match place(&telling) {

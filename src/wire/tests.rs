@@ -123,7 +123,8 @@ fn names_cannot_leave_their_segment_of_a_path() {
 
 #[test]
 fn a_look_up_asks_for_metadata_only() {
-    let regarding = Regarding { api_version: "apps/v1".into(), namespace: "web".into(), name: "d".into(), ..Default::default() };
+    let regarding =
+        Regarding { api_version: "apps/v1".into(), namespace: "web".into(), name: "d".into(), ..Default::default() };
     let call = call(&Request::LookUp { regarding: Arc::new(regarding), plural: "deployments".into() }, Api::CoreV1);
     assert_eq!(call.path, "/apis/apps/v1/namespaces/web/deployments/d");
     assert!(call.accept.contains("PartialObjectMetadata"));

@@ -1,5 +1,9 @@
 //! One binary for all tests that need no process of their own.
 
+#[path = "../support/mod.rs"]
+mod support;
+
+mod contract;
 mod kit;
 mod poster;
 mod tidy;

