@@ -27,6 +27,8 @@ pub(crate) struct Report {
     pub(crate) samples: Vec<Sample>,
     /// The most keys and waiting records that the recorder remembered.
     pub(crate) most_entries: usize,
+    /// How many records the recorder knows it lost.
+    pub(crate) owned_up: u64,
     /// The most bytes that it held.
     pub(crate) most_bytes: isize,
 }
@@ -93,7 +95,8 @@ pub(crate) fn live<R: Recorder>(
             most_entries = most_entries.max(recorder.recorder.entries());
         }
         if next > end {
-            return Report { server, ledger, samples, most_entries, most_bytes: recorder.most };
+            let owned_up = recorder.recorder.owned_up();
+            return Report { server, ledger, samples, most_entries, owned_up, most_bytes: recorder.most };
         }
         now = next;
         while let Some(outcome) = server.answer(now) {

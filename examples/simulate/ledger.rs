@@ -62,14 +62,16 @@ impl Ledger {
         if let Some((oldest, _)) = entry.untold.first() {
             self.worst_age = self.worst_age.max(now - *oldest);
         }
-        let mut rest = news;
-        let gone = entry.untold.iter_mut().take_while(|(_, records)| {
+        let (mut rest, mut gone) = (news, 0);
+        for (_, records) in &mut entry.untold {
             let taken = rest.min(*records);
             *records -= taken;
             rest -= taken;
-            *records == 0
-        });
-        let gone = gone.count();
+            if *records > 0 {
+                break;
+            }
+            gone += 1;
+        }
         entry.untold.drain(..gone);
     }
 

@@ -66,4 +66,9 @@ pub(crate) trait Recorder {
 
     /// How many keys and waiting records it remembers.
     fn entries(&self) -> usize;
+
+    /// How many records it knows it lost: counted, or told to the caller as an error. A line in a log is neither.
+    fn owned_up(&self) -> u64 {
+        0
+    }
 }

@@ -18,9 +18,9 @@ const TTL: Duration = Duration::from_secs(60 * 60);
 #[derive(Debug, Default)]
 pub(crate) struct Server {
     /// When it is away.
-    pub(crate) away: Vec<Range<Duration>>,
+    away: Option<Range<Duration>>,
     /// How many writes it still answers with 429.
-    pub(crate) refuses: u32,
+    refuses: u32,
     /// Writes that it worked on: all but those answered with 429 and those that never reached it.
     pub(crate) writes: u64,
     pub(crate) made: u64,
@@ -48,6 +48,14 @@ pub(crate) struct Outcome {
 }
 
 impl Server {
+    pub(crate) fn away(when: Range<Duration>) -> Self {
+        Self { away: Some(when), ..Self::default() }
+    }
+
+    pub(crate) fn refusing(writes: u32) -> Self {
+        Self { refuses: writes, ..Self::default() }
+    }
+
     pub(crate) fn send(&mut self, now: Duration, write: Write) {
         self.under_way.push_back((now + LATENCY, write));
     }
@@ -75,7 +83,7 @@ impl Server {
     }
 
     fn work(&mut self, now: Duration, write: Write) -> Answer {
-        if self.away.iter().any(|it| it.contains(&now)) {
+        if self.away.as_ref().is_some_and(|it| it.contains(&now)) {
             return Answer::Unreachable;
         }
         if self.refuses > 0 {

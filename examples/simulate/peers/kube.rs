@@ -25,6 +25,7 @@ pub(crate) struct Kube {
     under_way: HashMap<u64, Publish>,
     due: BinaryHeap<Reverse<(Duration, u64)>>,
     swept: Duration,
+    errors: u64,
     made: u64,
     tickets: u64,
 }
@@ -109,6 +110,8 @@ impl Recorder for Kube {
         // Any other refusal is an error to the caller, and the cache stays as it was.
         if answer == Answer::Done {
             self.cache.insert(publish.key, publish.cached);
+        } else {
+            self.errors += 1;
         }
         let object = publish.key.0;
         match self.waiting.get_mut(&object).and_then(VecDeque::pop_front) {
@@ -123,5 +126,9 @@ impl Recorder for Kube {
 
     fn entries(&self) -> usize {
         self.cache.len() + self.under_way.len() + self.waiting.values().map(VecDeque::len).sum::<usize>()
+    }
+
+    fn owned_up(&self) -> u64 {
+        self.errors
     }
 }
