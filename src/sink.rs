@@ -8,7 +8,7 @@ use std::future::Future;
 use crate::message::{Reply, Request};
 
 pub(crate) use api::{ApiSink, Origin, OwnClientSink};
-pub use memory::MemorySink;
+pub use memory::{Matching, MemorySink};
 
 /// Where the poster sends its requests.
 ///

@@ -4,6 +4,7 @@
 mod support;
 
 mod contract;
+mod golden;
 mod kit;
 mod poster;
 mod tidy;
