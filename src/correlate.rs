@@ -158,6 +158,17 @@ impl Correlator {
         self.books.held == 0 && self.outbox.flights().is_empty()
     }
 
+    /// Whether everything that was heard by this moment is told or dropped, whatever has come since.
+    pub(crate) fn is_done_with(&self, heard_by: Duration) -> bool {
+        let held = [HELD_WARNING, HELD_NORMAL].into_iter().flat_map(|it| self.series.from_the_front(it));
+        let held = held.filter_map(|it| self.series.get(it)).map(|it| it.rhythm.held_since);
+        let under_way = self.outbox.flights().iter().filter_map(|it| match it.cargo {
+            Cargo::Event { held_since, .. } => Some(held_since),
+            Cargo::LookUp { .. } | Cargo::Discover { .. } => None,
+        });
+        held.chain(under_way).all(|it| it > heard_by)
+    }
+
     pub(crate) fn account(&self) -> Account {
         let oldest = [HELD_NORMAL, HELD_WARNING].into_iter().filter_map(|it| self.series.get(self.series.front(it)?));
         Account {

@@ -1,6 +1,8 @@
 //! The loop that joins queue, correlator and sink, its two homes, and the handles to it.
 
+mod by_the_poster;
 mod desk;
+mod flights;
 mod flush;
 mod guard;
 mod handle;
@@ -16,7 +18,7 @@ use kube::{Client, Config};
 use tokio::sync::mpsc;
 
 use crate::correlate::{Correlator, Settings};
-use crate::queue::{Receiver, Sender};
+use crate::queue::{PosterGuard, Receiver, Sender};
 use crate::sink::{ApiSink, Origin, OwnClientSink, Sink};
 use crate::wire::Api;
 
@@ -124,7 +126,11 @@ impl Poster {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(SpawnErrorKind::Thread)?;
         let (ready, answer) = crossbeam_channel::bounded(1);
+        let (until_the_end, end) = crossbeam_channel::bounded(0);
         let home = move || {
+            let _until_the_end: crossbeam_channel::Sender<()> = until_the_end;
+            // Whatever the client logs in tasks of its own is the poster's as well.
+            let _guard = PosterGuard::enter();
             runtime.block_on(async move {
                 match sink.await {
                     Ok(sink) => {
@@ -135,10 +141,12 @@ impl Poster {
                     Err(error) => drop(ready.send(Err(error))),
                 }
             });
+            // A name that is being resolved, or a credential plug-in, may block its thread for long.
+            runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("k8s-events".into()).spawn(home).map_err(SpawnErrorKind::Thread)?;
         match answer.recv() {
-            Ok(Ok(())) => Ok(Guard::new(handle, thread)),
+            Ok(Ok(())) => Ok(Guard::new(handle, thread, end)),
             Ok(Err(error)) => Err(SpawnErrorKind::Client(Box::new(error)).into()),
             Err(_) => Err(SpawnErrorKind::Thread(std::io::Error::other("the thread ended at once")).into()),
         }

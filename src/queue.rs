@@ -159,6 +159,11 @@ impl Receiver {
         self.channel.len() >= self.channel.capacity().unwrap_or(0) / 2
     }
 
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.channel.len()
+    }
+
     /// Returns when a sender wakes the poster; one call before is remembered.
     pub(crate) async fn woken(&self) {
         self.shared.wake.notified().await;

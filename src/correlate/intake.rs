@@ -11,7 +11,7 @@ use super::reading::Reading;
 use super::series::{Rhythm, Series, Standing};
 use super::similar::{Similar, Verdict};
 use super::timers::Alarm;
-use super::{BY_AGE, Correlator, HELD_NORMAL, HELD_WARNING, TOLD};
+use super::{BY_AGE, Correlator, HELD_NORMAL, HELD_WARNING, IDLE, TOLD};
 use crate::message::{EventType, Loss, Now, Occurrence, Wall};
 use crate::regarding::Regarding;
 
@@ -169,7 +169,7 @@ impl Correlator {
         if !self.make_room(now, kind) {
             return self.drop_one(Loss::Bounds);
         }
-        let object = self.object(object, reading);
+        let object = self.object(now, object, reading);
         let body = self.body(combined, reading);
         let time = self.objects.get_mut(object).map_or(reading.occurrence.time, |it| {
             it.series += 1;
@@ -231,23 +231,31 @@ impl Correlator {
         true
     }
 
-    fn object(&mut self, print: Fingerprint, reading: &Reading<'_>) -> Id {
+    fn object(&mut self, now: Duration, print: Fingerprint, reading: &Reading<'_>) -> Id {
         let heard = reading.regarding();
+        let id = match self.objects.find(print) {
+            Some(id) => {
+                self.objects.unlist(id);
+                id
+            }
+            None => {
+                // Those without series are as many as the budget over all let speak of late; a wide-open budget must
+                // not remember more than this.
+                if self.objects.len() >= 2 * self.settings.series
+                    && let Some(oldest) = self.objects.front(IDLE)
+                {
+                    self.objects.remove(oldest);
+                }
+                self.objects.insert(print, Object::new(heard.clone()))
+            }
+        };
         if !heard.uid.is_empty() && !heard.name.is_empty() && !heard.kind.is_empty() {
             self.remember_uid(heard);
+            if let Some(object) = self.objects.get_mut(id) {
+                object.identity.was_heard(heard, now.saturating_add(self.settings.look_up_holds));
+            }
         }
-        if let Some(id) = self.objects.find(print) {
-            self.objects.unlist(id);
-            return id;
-        }
-        // Those without series are as many as the budget over all let speak of late; a wide-open budget must not
-        // remember more than this.
-        if self.objects.len() >= 2 * self.settings.series
-            && let Some(oldest) = self.objects.front(super::IDLE)
-        {
-            self.objects.remove(oldest);
-        }
-        self.objects.insert(print, Object::new(heard.clone()))
+        id
     }
 
     pub(super) fn remember_uid(&mut self, heard: &Arc<Regarding>) {

@@ -24,8 +24,8 @@ enum Kind {
     Asked { waiting: Vec<Id>, backoff: Backoff },
     /// It failed, and is asked again.
     Failed(Backoff),
-    /// Nothing, where it could not be told.
-    Known { resources: Vec<Resource>, until: Duration },
+    /// Nothing, where no answer came (`is_given_up`) or it was none.
+    Known { resources: Vec<Resource>, until: Duration, is_given_up: bool },
 }
 
 /// What is to be done before an Event of an object is written.
@@ -122,7 +122,7 @@ impl Kinds {
             Some(Kind::Failed(backoff)) if now < backoff.not_before => Step::NotUntil(backoff.not_before),
             Some(Kind::Failed(_)) => Step::Discover(api_version.into()),
             Some(Kind::Known { until, .. }) if now >= *until => Step::Discover(api_version.into()),
-            Some(Kind::Known { resources, until }) => match resources.iter().find(|it| it.kind == heard.kind) {
+            Some(Kind::Known { resources, until, .. }) => match resources.iter().find(|it| it.kind == heard.kind) {
                 Some(resource) => {
                     let regarding = Arc::new(scoped(heard, api_version, resource.namespaced));
                     Step::LookUp(Asked { regarding, plural: resource.plural.as_ref().into() })
@@ -159,8 +159,23 @@ impl Kinds {
         until: Duration,
     ) -> Vec<Id> {
         resources.truncate(MOST_RESOURCES);
-        let before = self.known.insert(api_version.clone(), Kind::Known { resources, until });
-        before.map_or_else(Vec::new, Kind::into_waiting)
+        let known = Kind::Known { resources, until, is_given_up: false };
+        self.known.insert(api_version.clone(), known).map_or_else(Vec::new, Kind::into_waiting)
+    }
+
+    /// There was no answer, and there will be none before then.
+    pub(super) fn give_up(&mut self, api_version: &Arc<str>, until: Duration) {
+        self.known.insert(api_version.clone(), Kind::Known { resources: Vec::new(), until, is_given_up: true });
+    }
+
+    /// The Events did not go either: there is time for another look. Says whether there was none before.
+    pub(super) fn try_again(&mut self, heard: &Regarding) -> bool {
+        let Some(api_version) = api_version_of(heard) else { return false };
+        let is_given_up = matches!(self.known.get(api_version), Some(Kind::Known { is_given_up: true, .. }));
+        if is_given_up {
+            self.known.remove(api_version);
+        }
+        is_given_up
     }
 
     /// The question came to nothing. Returns who waited for it, and how often it has failed by now.

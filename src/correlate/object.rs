@@ -104,6 +104,19 @@ impl Identity {
         *self = Self { resolved: Some(resolved), holds_until: until, epoch: self.epoch, ..Self::default() };
     }
 
+    /// Somebody named the object with its uid: nobody need ask for it.
+    pub(super) fn was_heard(&mut self, heard: &Arc<Regarding>, until: Duration) {
+        if self.resolved.as_ref().is_some_and(|it| it.uid == heard.uid) {
+            self.holds_until = self.holds_until.max(until);
+            return;
+        }
+        let whole = match &*heard.field_path {
+            "" => heard.clone(),
+            _ => Arc::new(Regarding { field_path: "".into(), ..Regarding::clone(heard) }),
+        };
+        self.is(whole, until);
+    }
+
     /// The answer was that there is none, or none for us. An object that was there a moment ago keeps its uid: its last
     /// Events are about its end.
     pub(super) fn is_not_told(&mut self, asked: &Arc<Regarding>, until: Duration) {

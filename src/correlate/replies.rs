@@ -97,6 +97,9 @@ impl Correlator {
         let waiting = self.namespaces.answered(&namespace, write.create, write.ticket, false);
         if let Some(object) = self.objects.get_mut(write.object) {
             object.backoff.fail(now, failed.retry_after, &mut self.dice, &self.settings);
+            if self.kinds.try_again(&object.heard) {
+                object.identity.holds_until = Duration::ZERO;
+            }
             object.identity.try_again();
         }
         if let Some(series) = self.series.get_mut(write.series)
@@ -269,11 +272,10 @@ impl Correlator {
     }
 
     fn discovery_failed(&mut self, now: Duration, api_version: &Arc<str>, failed: Failed, was_away: bool) {
-        let (mut waiting, tries) =
-            self.kinds.failed(now, api_version, failed.retry_after, &mut self.dice, &self.settings);
+        let (waiting, tries) = self.kinds.failed(now, api_version, failed.retry_after, &mut self.dice, &self.settings);
         if enough_tries(tries, was_away, &self.settings) {
             let until = now.saturating_add(self.settings.look_up_rest);
-            waiting.extend(self.kinds.answered(api_version, Vec::new(), until));
+            self.kinds.give_up(api_version, until);
             self.diagnoses.note(now, Cause::LookUp, without_uid);
         }
         self.release(now, waiting);

@@ -29,7 +29,17 @@ impl Correlator {
     /// What is to be sent now, if anything is.
     pub(crate) fn next_request(&mut self, now: Now) -> Option<(Ticket, Request)> {
         let now = now.mono;
-        self.look_at_the_clock(now);
+        loop {
+            self.look_at_the_clock(now);
+            let request = self.next_in_turn(now);
+            // What was dropped on the way may have left something to look at.
+            if request.is_some() || self.timers.next().is_none_or(|it| it > now) {
+                return request;
+            }
+        }
+    }
+
+    fn next_in_turn(&mut self, now: Duration) -> Option<(Ticket, Request)> {
         while self.outbox.flights().len() < self.settings.in_flight {
             let total = self.total();
             if self.outage.not_until()? > now || total.not_until(self.budget) > now {

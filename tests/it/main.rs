@@ -4,7 +4,14 @@
 mod support;
 
 mod contract;
+mod end;
+mod faults;
 mod golden;
 mod kit;
+mod look_up;
+mod order;
+mod outages;
 mod poster;
+mod rights;
+mod secrets;
 mod tidy;

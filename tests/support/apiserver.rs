@@ -218,7 +218,7 @@ impl ApiServer {
     pub fn until<'a>(&'a self, condition: impl Fn(&ApiServer) -> bool + 'a) -> impl Future<Output = ()> + 'a {
         let caller = Location::caller();
         // On the server's runtime, so that a test whose own clock is paused waits in earnest.
-        let deadline = self.runtime.spawn(tokio::time::sleep(PATIENCE));
+        let deadline = self.runtime.spawn(async { tokio::time::sleep(PATIENCE).await });
         async move {
             let mut changed = self.shared.changed.subscribe();
             let mut deadline = deadline;

@@ -4,13 +4,15 @@
 extern crate kube_of_ours as kube;
 
 #[allow(dead_code, unreachable_pub, reason = "this test uses a part")]
-#[path = "../../support/envtest.rs"]
-mod envtest;
+#[path = "../../support"]
+mod support {
+    pub mod envtest;
+}
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use envtest::EnvTest;
+use support::envtest::EnvTest;
 
 /// How long the operator may take on a machine that has other work too. Where all is well it is never reached.
 const PATIENCE: Duration = Duration::from_secs(120);
