@@ -4,6 +4,7 @@
 mod support;
 
 mod contract;
+mod controller;
 mod end;
 mod faults;
 mod golden;
