@@ -84,7 +84,9 @@ impl Scenario {
     pub(crate) fn story(self) -> &'static str {
         match self {
             Self::Steady => "every object is reconciled every 5 minutes and says the same each time",
-            Self::CrashLoop => "one object in 20 crashes: 2 records per restart, \"backing off\" every 12 s; the rest is seen hourly",
+            Self::CrashLoop => {
+                "one object in 20 crashes: 2 records per restart, \"backing off\" every 12 s; the rest is seen hourly"
+            }
             Self::Outage => "as steady, and the API server is away for 30 minutes: all objects fail and back off",
             Self::StartUp => "every 6 hours all objects are seen anew within 10 s, with 3 reasons each",
             Self::Chatty => "one object says the same 20 times a second, all day; the rest is seen hourly",

@@ -60,8 +60,10 @@ impl Plan {
         let roles: Box<[Role]> = metadata.fields().iter().map(|it| role(it.name())).collect();
         let any = |is: fn(Role) -> bool| roles.iter().any(|it| is(*it));
         let is_late = roles.iter().skip_while(|it| **it != Role::Note).any(|it| *it == Role::Message);
-        let only = |take: fn(Role) -> bool| roles.iter().map(|it| if take(*it) { *it } else { Role::LeftOut }).collect();
-        let late = is_late.then(|| Late { message: only(|it| it == Role::Message), fields: only(|it| it != Role::Message) });
+        let only =
+            |take: fn(Role) -> bool| roles.iter().map(|it| if take(*it) { *it } else { Role::LeftOut }).collect();
+        let late =
+            is_late.then(|| Late { message: only(|it| it == Role::Message), fields: only(|it| it != Role::Message) });
         Self {
             metadata,
             name: own_name(metadata).filter(|_| !is_log),

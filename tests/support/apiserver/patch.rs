@@ -100,7 +100,8 @@ impl Operation {
                 let value = target.pointer(&from)?.clone();
                 add(target, &path, value)
             }
-            Operation::Test { path, value } => (target.pointer(&path)? == &value).then_some(()),
+            // What is not there is null to the server: so kube's `finalizer` asks whether there are any.
+            Operation::Test { path, value } => (target.pointer(&path).unwrap_or(&Value::Null) == &value).then_some(()),
         }
     }
 }
