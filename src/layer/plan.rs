@@ -50,7 +50,7 @@ pub(super) struct Wanted {
 }
 
 impl Plan {
-    fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
+    pub(super) fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
         let is_log = metadata.target() == "log" && metadata.fields().field("log.target").is_some();
         let role = |name: &str| match Role::of(name) {
             Role::Note if is_log && name.starts_with("log.") => Role::LeftOut,
@@ -60,8 +60,10 @@ impl Plan {
         let roles: Box<[Role]> = metadata.fields().iter().map(|it| role(it.name())).collect();
         let any = |is: fn(Role) -> bool| roles.iter().any(|it| is(*it));
         let is_late = roles.iter().skip_while(|it| **it != Role::Note).any(|it| *it == Role::Message);
-        let only = |take: fn(Role) -> bool| roles.iter().map(|it| if take(*it) { *it } else { Role::LeftOut }).collect();
-        let late = is_late.then(|| Late { message: only(|it| it == Role::Message), fields: only(|it| it != Role::Message) });
+        let only =
+            |take: fn(Role) -> bool| roles.iter().map(|it| if take(*it) { *it } else { Role::LeftOut }).collect();
+        let late =
+            is_late.then(|| Late { message: only(|it| it == Role::Message), fields: only(|it| it != Role::Message) });
         Self {
             metadata,
             name: own_name(metadata).filter(|_| !is_log),
@@ -160,21 +162,13 @@ impl Plans {
         None
     }
 
-    /// The plan of a callsite, made if it was not met before.
-    #[inline]
-    pub(super) fn find_or_make(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> &Plan {
-        match self.find(metadata) {
-            Some(plan) => plan,
-            None => self.add(metadata, notes),
-        }
-    }
-
+    /// Adds the plan of a callsite that was not met before.
     #[cold]
-    fn add(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> &Plan {
+    pub(super) fn add(&self, metadata: &'static Metadata<'static>, make: impl Fn() -> Plan) -> &Plan {
         let mut link = self.chain_of(metadata);
         loop {
             // Another thread may be as fast, with the same callsite or another.
-            let node = link.get_or_init(|| Box::new(Node { plan: Plan::new(metadata, notes), next: Link::new() }));
+            let node = link.get_or_init(|| Box::new(Node { plan: make(), next: Link::new() }));
             if is_same(node.plan.metadata, metadata) {
                 return &node.plan;
             }
