@@ -198,10 +198,6 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn is_half_full(&self) -> bool {
-        self.shared.places.len() >= self.shared.half_full
-    }
-
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.shared.places.len()

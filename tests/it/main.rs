@@ -4,8 +4,11 @@
 mod support;
 
 mod contract;
+mod controller;
 mod end;
 mod faults;
+mod golden;
+#[allow(unreachable_pub, reason = "the other modules use it")]
 mod kit;
 mod look_up;
 mod order;
