@@ -238,20 +238,26 @@ impl Listener {
 impl Shared {
     #[inline]
     fn plan(&self, metadata: &'static Metadata<'static>) -> &Plan {
-        self.plans.find_or_make(metadata, &self.note_fields)
+        match self.plans.find(metadata) {
+            Some(plan) => plan,
+            None => self.plans.add(metadata, || {
+                let plan = Plan::new(metadata, &self.note_fields);
+                plan.set_wanted(self.wants_callsite(&plan));
+                plan
+            }),
+        }
     }
 
-    /// Whether records of this callsite are wanted. Of the `log` crate's only the level is known.
+    /// Whether records of this callsite are wanted. Those of the `log` crate all come from five callsites, which are
+    /// never asked about again: each record is.
     fn wants_callsite(&self, plan: &Plan) -> Wanted {
-        let level = plan.metadata.level();
-        let wanted = match plan.is_log {
-            true => {
-                let switches = self.sender.switches();
-                Wanted { declared: *level <= switches.declared(), ambient: *level <= switches.ambient() }
+        match plan.is_log {
+            true => Wanted { declared: true, ambient: true },
+            false => {
+                let wanted = self.wants(plan.metadata.target(), plan.metadata.level());
+                Wanted { ambient: wanted.ambient && !plan.is_declared, ..wanted }
             }
-            false => self.wants(plan.metadata.target(), level),
-        };
-        Wanted { ambient: wanted.ambient && !plan.is_declared, ..wanted }
+        }
     }
 
     #[inline]
@@ -281,7 +287,8 @@ thread_local! {
 impl Reading {
     fn enter() -> Option<Self> {
         let was_reading = IS_READING.try_with(|it| it.replace(true)).ok()?;
-        (!was_reading).then_some(Self(PhantomData))
+        // Made only where it is held: its end would tell that nobody reads any more.
+        (!was_reading).then(|| Self(PhantomData))
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Wanted {
 }
 
 impl Plan {
-    fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
+    pub(super) fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
         let is_log = metadata.target() == "log" && metadata.fields().field("log.target").is_some();
         let role = |name: &str| match Role::of(name) {
             Role::Note if is_log && name.starts_with("log.") => Role::LeftOut,
@@ -162,21 +162,13 @@ impl Plans {
         None
     }
 
-    /// The plan of a callsite, made if it was not met before.
-    #[inline]
-    pub(super) fn find_or_make(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> &Plan {
-        match self.find(metadata) {
-            Some(plan) => plan,
-            None => self.add(metadata, notes),
-        }
-    }
-
+    /// Adds the plan of a callsite that was not met before.
     #[cold]
-    fn add(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> &Plan {
+    pub(super) fn add(&self, metadata: &'static Metadata<'static>, make: impl Fn() -> Plan) -> &Plan {
         let mut link = self.chain_of(metadata);
         loop {
             // Another thread may be as fast, with the same callsite or another.
-            let node = link.get_or_init(|| Box::new(Node { plan: Plan::new(metadata, notes), next: Link::new() }));
+            let node = link.get_or_init(|| Box::new(Node { plan: make(), next: Link::new() }));
             if is_same(node.plan.metadata, metadata) {
                 return &node.plan;
             }
