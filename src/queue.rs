@@ -155,10 +155,6 @@ impl Receiver {
         received
     }
 
-    pub(crate) fn is_half_full(&self) -> bool {
-        self.channel.len() >= self.channel.capacity().unwrap_or(0) / 2
-    }
-
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.channel.len()

@@ -8,6 +8,7 @@ mod controller;
 mod end;
 mod faults;
 mod golden;
+#[allow(unreachable_pub, reason = "the other modules use it")]
 mod kit;
 mod look_up;
 mod order;

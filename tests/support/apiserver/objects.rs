@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::events::{STORAGE, json_only, same_name, same_namespace, set_version};
+use super::events::{STORAGE, deleted, json_only, same_name, same_namespace, set_version};
 use super::message::{Answer, Kind, Request};
 use super::names;
 use super::patch;
@@ -169,10 +169,7 @@ impl State {
             return Ok(Answer::json(200, &whole(kind, &self.object(kind, namespace, name)?)));
         }
         self.remove(kind, namespace, name, object.clone());
-        let details = json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": text(&object, &["metadata", "uid"]) });
-        let body =
-            json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-        Ok(Answer::json(200, &body))
+        Ok(deleted(kind, name, &object))
     }
 
     pub(super) fn get(&self, request: &Request, kind: &Kind, namespace: &str, name: &str) -> Result<Answer, Refusal> {
@@ -220,7 +217,7 @@ impl State {
         }
         let seen = if whole_first { self.revision } else { from.unwrap_or(self.revision) };
         let namespace = namespace.map(str::to_owned);
-        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first };
+        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first, ended: false };
         let mut answer = Answer::json(200, &Value::Null);
         answer.body = bytes::Bytes::new();
         answer.watching = Some(Box::new(watching));
