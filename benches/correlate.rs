@@ -3,19 +3,19 @@
 //! The decisions are private to the crate, and pure: they are taken in by path, with the nouns they are made of.
 
 #[allow(dead_code, unused_imports, unreachable_pub)]
-#[path = "../src/correlate.rs"]
-mod correlate;
-#[allow(dead_code, unused_imports, unreachable_pub)]
-#[path = "../src/message.rs"]
-mod message;
-#[allow(dead_code, unused_imports, unreachable_pub)]
-#[path = "../src/regarding.rs"]
-mod regarding;
+#[path = "../src"]
+mod house {
+    pub(crate) mod correlate;
+    pub(crate) mod message;
+    pub(crate) mod regarding;
+}
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+use house::{correlate, message, regarding};
 
 use correlate::{Correlator, Settings};
 use message::{EventType, Now, Occurrence, Reply, Tag, Wall};

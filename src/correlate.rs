@@ -38,7 +38,6 @@ use self::namespaces::Namespaces;
 use self::object::Object;
 use self::outbox::{Cargo, Outbox};
 use self::series::{Series, Standing};
-use self::similar::Similar;
 use self::timers::{Alarm, Timers};
 use crate::message::{Account, Diagnosis, Loss, Now};
 use crate::regarding::Regarding;
@@ -53,7 +52,6 @@ pub(crate) struct Correlator {
     printer: Printer,
     series: Cache<Series, 3>,
     objects: Cache<Object, 1>,
-    similar: Cache<Similar, 1>,
     /// The last full reference heard with each uid.
     by_uid: Cache<Arc<Regarding>, 1>,
     outbox: Outbox,
@@ -80,7 +78,7 @@ const HELD_WARNING: usize = 2;
 
 /// The list of objects that no series is about: they are remembered for what they have spent of their budget.
 const IDLE: usize = 0;
-/// The only list of a cache from which the one not heard for longest falls out.
+/// The only list of those remembered by uid.
 const BY_AGE: usize = 0;
 
 impl Correlator {
@@ -89,7 +87,6 @@ impl Correlator {
             printer: Printer::default(),
             series: Cache::new(),
             objects: Cache::new(),
-            similar: Cache::new(),
             by_uid: Cache::new(),
             outbox: Outbox::default(),
             budget: Bucket::default(),
@@ -229,10 +226,10 @@ impl Correlator {
         }
         let Some(object) = self.objects.get_mut(series.object) else { return };
         object.series -= 1;
-        let full_at = object.bucket.full_at();
         if object.series == 0 {
+            let until = object.matters_until(&self.settings);
             self.objects.enlist(series.object, IDLE);
-            self.look_again(series.object, full_at);
+            self.look_again(series.object, until);
         }
     }
 

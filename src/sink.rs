@@ -10,7 +10,7 @@ use std::future::Future;
 use crate::message::{Reply, Request};
 
 pub(crate) use api::ApiSink;
-pub use memory::MemorySink;
+pub use memory::{Matching, MemorySink};
 pub(crate) use own_client::{Origin, OwnClientSink};
 
 /// Where the poster sends its requests.

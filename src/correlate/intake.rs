@@ -9,7 +9,7 @@ use super::look_up::without_a_guess;
 use super::object::Object;
 use super::reading::Reading;
 use super::series::{Rhythm, Series, Standing};
-use super::similar::{Similar, Verdict};
+use super::similar::Verdict;
 use super::timers::Alarm;
 use super::{BY_AGE, Correlator, HELD_NORMAL, HELD_WARNING, IDLE, TOLD};
 use crate::message::{EventType, Loss, Now, Occurrence, Wall};
@@ -40,11 +40,29 @@ impl Correlator {
         if self.join(now, own, &reading) {
             return;
         }
+        let Some(object) = object.or_else(|| self.meet(now, object_print, &reading)) else {
+            return self.drop_one(Loss::Bounds);
+        };
         let fold = self.fold(now, kin, object, &reading);
         match fold {
             Some(combined) if self.join(now, combined, &reading) => {}
-            _ => self.begin(now, object_print, fold.unwrap_or(own), fold.is_some(), &reading),
+            _ => self.begin(now, object, fold.unwrap_or(own), fold.is_some(), &reading),
         }
+    }
+
+    /// An object of which there are no Events yet. `None` if there is no room for one.
+    fn meet(&mut self, now: Duration, print: Fingerprint, reading: &Reading<'_>) -> Option<Id> {
+        if !self.make_room(now, reading.occurrence.kind) {
+            return None;
+        }
+        // Those without series are as many as the budget over all let speak of late; a wide-open budget must not
+        // remember more than this.
+        if self.objects.len() >= 2 * self.settings.series
+            && let Some(oldest) = self.objects.front(IDLE)
+        {
+            self.objects.remove(oldest);
+        }
+        Some(self.objects.insert(print, Object::new(reading.regarding().clone())))
     }
 
     /// Undoes a guess where it can be told without asking, and completes a uid that came alone.
@@ -135,41 +153,24 @@ impl Correlator {
     }
 
     /// The combined series that a note not heard before belongs to, if it is not to be an Event of its own.
-    fn fold(
-        &mut self,
-        now: Duration,
-        kin: Fingerprint,
-        object: Option<Id>,
-        reading: &Reading<'_>,
-    ) -> Option<Fingerprint> {
+    fn fold(&mut self, now: Duration, kin: Fingerprint, object: Id, reading: &Reading<'_>) -> Option<Fingerprint> {
         let print = self.printer.print((kin, reading.occurrence.callsite));
-        let id = match self.similar.find(print) {
-            Some(id) => id,
-            None => {
-                let oldest = self.similar.front(BY_AGE);
-                let over = |it: &Similar| it.is_over(now, &self.settings);
-                let is_full = self.similar.len() >= self.settings.series;
-                if let Some(oldest) = oldest.filter(|it| is_full || self.similar.get(*it).is_some_and(over)) {
-                    self.similar.remove(oldest);
-                }
-                self.similar.insert(print, Similar::default())
-            }
-        };
-        self.similar.enlist(id, BY_AGE);
-        if self.similar.get_mut(id)?.hear(now, &self.settings) == Verdict::Fold {
+        let limit = self.per_object();
+        let object = self.objects.get_mut(object)?;
+        if object.similar.hear(now, print, &self.settings) == Verdict::Fold {
             return Some(self.printer.print((print, "combined")));
         }
-        let object = self.objects.get(object?)?;
-        let crowded = object.due.len() >= CROWD && self.per_object().not_until(object.bucket) > now;
+        let crowded = object.due.len() >= CROWD && limit.not_until(object.bucket) > now;
         crowded.then(|| self.printer.print((kin, "combined")))
     }
 
-    fn begin(&mut self, now: Duration, object: Fingerprint, print: Fingerprint, combined: bool, reading: &Reading<'_>) {
+    fn begin(&mut self, now: Duration, object: Id, print: Fingerprint, combined: bool, reading: &Reading<'_>) {
         let kind = reading.occurrence.kind;
         if !self.make_room(now, kind) {
             return self.drop_one(Loss::Bounds);
         }
-        let object = self.object(now, object, reading);
+        self.objects.unlist(object);
+        self.learn_uid(now, object, reading.regarding());
         let body = self.body(combined, reading);
         let time = self.objects.get_mut(object).map_or(reading.occurrence.time, |it| {
             it.series += 1;
@@ -231,31 +232,15 @@ impl Correlator {
         true
     }
 
-    fn object(&mut self, now: Duration, print: Fingerprint, reading: &Reading<'_>) -> Id {
-        let heard = reading.regarding();
-        let id = match self.objects.find(print) {
-            Some(id) => {
-                self.objects.unlist(id);
-                id
-            }
-            None => {
-                // Those without series are as many as the budget over all let speak of late; a wide-open budget must
-                // not remember more than this.
-                if self.objects.len() >= 2 * self.settings.series
-                    && let Some(oldest) = self.objects.front(IDLE)
-                {
-                    self.objects.remove(oldest);
-                }
-                self.objects.insert(print, Object::new(heard.clone()))
-            }
-        };
-        if !heard.uid.is_empty() && !heard.name.is_empty() && !heard.kind.is_empty() {
-            self.remember_uid(heard);
-            if let Some(object) = self.objects.get_mut(id) {
-                object.identity.was_heard(heard, now.saturating_add(self.settings.look_up_holds));
-            }
+    /// A reference with a uid completes others: those by uid alone, and those of the object without it.
+    fn learn_uid(&mut self, now: Duration, id: Id, heard: &Arc<Regarding>) {
+        if heard.uid.is_empty() || heard.name.is_empty() || heard.kind.is_empty() {
+            return;
         }
-        id
+        self.remember_uid(heard);
+        if let Some(object) = self.objects.get_mut(id) {
+            object.identity.was_heard(heard, now.saturating_add(self.settings.look_up_holds));
+        }
     }
 
     pub(super) fn remember_uid(&mut self, heard: &Arc<Regarding>) {

@@ -8,6 +8,8 @@ use super::backoff::Backoff;
 use super::cache::Id;
 use super::limit::Bucket;
 use super::outbox::Place;
+use super::settings::Settings;
+use super::similar::Similar;
 use crate::message::Wall;
 use crate::regarding::Regarding;
 
@@ -33,6 +35,7 @@ pub(super) struct Object {
     pub(super) was_told: bool,
     /// The time of its newest Event.
     last: Wall,
+    pub(super) similar: Similar,
     pub(super) identity: Identity,
 }
 
@@ -67,8 +70,14 @@ impl Object {
             timer: None,
             was_told: false,
             last: Wall(i64::MIN),
+            similar: Similar::default(),
             identity: Identity::default(),
         }
+    }
+
+    /// Until when it is worth remembering without any Event: while its budget is not whole again, or notes fold.
+    pub(super) fn matters_until(&self, settings: &Settings) -> Duration {
+        self.bucket.full_at().max(self.similar.matters_until(settings))
     }
 
     /// The time of a new Event: its own, or a microsecond after the one before, so that viewers sort them right.

@@ -129,14 +129,15 @@ impl Correlator {
         let Some(object) = self.objects.get_mut(id) else { return };
         let at = object.backoff.not_before.max(limit.not_until(object.bucket));
         match head {
-            Head::Nothing if object.series == 0 && object.bucket.full_at() <= now => {
-                self.objects.remove(id);
-            }
-            Head::Nothing if object.series == 0 => {
-                let full_at = object.bucket.full_at();
-                self.objects.enlist(id, IDLE);
-                self.look_again(id, full_at);
-            }
+            Head::Nothing if object.series == 0 => match object.matters_until(&self.settings) {
+                past if past <= now => {
+                    self.objects.remove(id);
+                }
+                until => {
+                    self.objects.enlist(id, IDLE);
+                    self.look_again(id, until);
+                }
+            },
             Head::Nothing => {}
             Head::NotUntil(rest) => self.look_again(id, rest.max(at)),
             _ if at > now => self.look_again(id, at),

@@ -4,8 +4,10 @@
 mod support;
 
 mod contract;
+mod controller;
 mod end;
 mod faults;
+mod golden;
 #[allow(unreachable_pub, reason = "the other modules use it")]
 mod kit;
 mod look_up;
@@ -14,4 +16,5 @@ mod outages;
 mod poster;
 mod rights;
 mod secrets;
+mod stack;
 mod tidy;

@@ -244,7 +244,6 @@ impl World {
         assert_eq!(it.seen, it.told + it.held + it.in_flight + dropped, "{it:?}");
         assert!(it.series <= self.settings.series as u64);
         assert!(self.correlator.objects.len() <= 2 * self.settings.series + 1);
-        assert!(self.correlator.similar.len() <= self.settings.series);
     }
 
     /// No window holds more writes than the budgets allow.
