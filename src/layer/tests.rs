@@ -14,7 +14,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::prelude::*;
 
 use super::Choices;
-use crate::message::{EventType, Loss, Occurrence};
+use crate::message::{EventType, Loss, NOTE_LIMIT, Occurrence, cut_middle, without_controls};
 use crate::queue::{Receiver, Sender, queue};
 use crate::regarding::Regarding;
 
@@ -72,12 +72,8 @@ fn malformed(run: impl FnOnce()) -> u64 {
 }
 
 impl Ear {
-    fn next(&self) -> Option<Occurrence> {
-        self.receiver.try_recv()
-    }
-
     fn heard(&self) -> Vec<Heard> {
-        std::iter::from_fn(|| self.next()).map(|it| Heard::of(&it)).collect()
+        std::iter::from_fn(|| self.receiver.try_recv()).map(|it| Heard::of(&it)).collect()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -98,7 +94,7 @@ impl Heard {
             kind: occurrence.kind,
             reason: occurrence.reason(&opened).map(Into::into),
             action: opened.action.or(occurrence.span).map(Into::into),
-            note: opened.note.to_string(),
+            note: cut_middle(&without_controls(&opened.note), NOTE_LIMIT).into(),
             annotations: opened.annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
         }
     }

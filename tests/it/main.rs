@@ -16,4 +16,5 @@ mod outages;
 mod poster;
 mod rights;
 mod secrets;
+mod stack;
 mod tidy;
