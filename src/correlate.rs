@@ -13,6 +13,7 @@ mod intake;
 mod known;
 mod limit;
 mod look_up;
+mod memo;
 mod namespaces;
 mod object;
 mod outbox;
@@ -34,6 +35,7 @@ use self::cache::{Cache, Id, Printer};
 use self::diagnoses::{Cause, Diagnoses};
 use self::limit::{Bucket, Limit};
 use self::look_up::Kinds;
+use self::memo::Memo;
 use self::namespaces::Namespaces;
 use self::object::Object;
 use self::outbox::{Cargo, Outbox};
@@ -55,6 +57,7 @@ pub(crate) struct Correlator {
     objects: Cache<Object, 1>,
     /// The object that was last named with each uid.
     by_uid: Cache<Id, 1>,
+    memo: Memo,
     outbox: Outbox,
     budget: Bucket,
     outage: Outage,
@@ -89,6 +92,7 @@ impl Correlator {
             series: Cache::new(),
             objects: Cache::new(),
             by_uid: Cache::new(),
+            memo: Memo::new(),
             outbox: Outbox::default(),
             budget: Bucket::default(),
             outage: Outage::default(),
@@ -152,14 +156,14 @@ impl Correlator {
     }
 
     /// Whether nothing is held, under way or asked.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn idle(&self) -> bool {
         self.books.held == 0 && self.outbox.flights().is_empty()
     }
 
     /// Whether everything that was heard by this moment is told or dropped, whatever has come since.
     pub(crate) fn is_done_with(&self, heard_by: Duration) -> bool {
-        let held = [HELD_WARNING, HELD_NORMAL].into_iter().flat_map(|it| self.series.from_the_front(it));
+        let held = [HELD_WARNING, HELD_NORMAL].into_iter().flat_map(|it| self.series.oldest_first(it));
         let held = held.filter_map(|it| self.series.get(it)).map(|it| it.rhythm.held_since);
         let under_way = self.outbox.flights().iter().filter_map(|it| match it.cargo {
             Cargo::Event { held_since, .. } => Some(held_since),
@@ -192,7 +196,7 @@ impl Correlator {
     }
 
     fn all_held(&self) -> Vec<Id> {
-        self.series.from_the_front(HELD_WARNING).chain(self.series.from_the_front(HELD_NORMAL)).collect()
+        self.series.oldest_first(HELD_WARNING).chain(self.series.oldest_first(HELD_NORMAL)).collect()
     }
 
     /// What a series holds will never be told, for this reason. What the server knows of it is not forgotten.

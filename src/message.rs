@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::regarding::{Own, Regarding};
+use crate::regarding::{Own, Part, Regarding};
 
 use fit::{ELLIPSIS, keep_end};
 pub(crate) use fit::{cut_end, cut_middle, event_name, qualified_name, without_controls};
@@ -351,6 +351,11 @@ impl Occurrence {
     /// Reads it, in one pass over its text. Nothing is made to fit yet: who shows a note cuts it and takes out its
     /// control characters.
     pub(crate) fn open(&self) -> Opened<'_> {
+        self.open_about(None)
+    }
+
+    /// Reads it, where what it is about was read before from the same words.
+    pub(crate) fn open_about(&self, known: Option<Arc<Regarding>>) -> Opened<'_> {
         let (mut reason, mut action) = (None, None);
         let mut note = Cow::Borrowed("");
         let mut annotations = Vec::new();
@@ -364,14 +369,24 @@ impl Occurrence {
                 Tag::Action => action = Some(text),
                 Tag::AnnotationKey => key = text,
                 Tag::AnnotationValue => annotations.push((key, text)),
+                Tag::Regarding(_) if known.is_some() => {}
                 Tag::Regarding(part) => own.get_or_insert_default().say(part, text),
                 Tag::Related(part) => own_related.get_or_insert_default().say(part, text),
             }
         }
         let scope = self.scope.as_deref();
-        let regarding = merged(own, scope.map(|it| &it.regarding)).unwrap_or_default();
+        let read = || merged(own, scope.map(|it| &it.regarding)).unwrap_or_default();
+        let regarding = known.map_or_else(read, Cow::Owned);
         let related = merged(own_related, scope.and_then(|it| it.related.as_ref()));
         Opened { regarding, related, reason, action, note, annotations }
+    }
+
+    /// Its own words for what it is about; those of its scope are not among them.
+    pub(crate) fn own_reference(&self) -> impl Iterator<Item = (Part, &str)> {
+        self.text.parts().filter_map(|(tag, text)| match tag {
+            Tag::Regarding(part) => Some((part, text)),
+            _ => None,
+        })
     }
 
     /// Its reason: the field, else the record's own name.

@@ -1,9 +1,14 @@
 //! Which annotations the server takes.
 
+use crate::message::qualified_name;
+
+/// Key and value.
+type Annotation = (Box<str>, Box<str>);
+
 /// Those of an Event that fit: keys that are qualified names, each once with its last value, `most` bytes together.
 /// Says how many were left out as well.
-pub(super) fn fitting(given: &[(&str, &str)], most: usize) -> (Vec<(Box<str>, Box<str>)>, usize) {
-    let mut kept: Vec<(Box<str>, Box<str>)> = Vec::new();
+pub(super) fn fitting(given: &[(&str, &str)], most: usize) -> (Vec<Annotation>, usize) {
+    let mut kept: Vec<Annotation> = Vec::new();
     let (mut left_out, mut room) = (0, most);
     for (at, (key, value)) in given.iter().enumerate() {
         if given[at + 1..].iter().any(|later| later.0 == *key) {
@@ -21,28 +26,9 @@ pub(super) fn fitting(given: &[(&str, &str)], most: usize) -> (Vec<(Box<str>, Bo
     (kept, left_out)
 }
 
-/// `[prefix/]name`: the prefix a DNS-1123 subdomain of 253 bytes at most, the name 63 of letters, digits, `-`, `_`, `.`
-/// with a letter or digit at both ends. The server reads keys in lower case. apimachinery `validation.IsQualifiedName`.
+/// The server reads keys in lower case. apimachinery `ValidateAnnotations`.
 fn is_key(key: &str) -> bool {
-    match key.split_once('/') {
-        Some((prefix, name)) => prefix.len() <= 253 && prefix.split('.').all(is_label) && is_name(name),
-        None => is_name(key),
-    }
-}
-
-fn is_label(label: &str) -> bool {
-    let inner = |it: u8| it.is_ascii_alphanumeric() || it == b'-';
-    ends_well(label) && label.bytes().all(inner)
-}
-
-fn is_name(name: &str) -> bool {
-    let inner = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
-    name.len() <= 63 && ends_well(name) && name.bytes().all(inner)
-}
-
-fn ends_well(text: &str) -> bool {
-    let ends = |it: Option<&u8>| it.is_some_and(u8::is_ascii_alphanumeric);
-    ends(text.as_bytes().first()) && ends(text.as_bytes().last())
+    qualified_name(&key.to_ascii_lowercase()).is_ok()
 }
 
 #[cfg(test)]

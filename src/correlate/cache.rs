@@ -57,6 +57,13 @@ impl Printer {
     }
 }
 
+impl Fingerprint {
+    /// One of so many places.
+    pub(super) fn place(self, places: usize) -> usize {
+        (self.0 % places as u64) as usize
+    }
+}
+
 impl Hash for Fingerprint {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0);
@@ -150,13 +157,13 @@ impl<T, const LISTS: usize> Cache<T, LISTS> {
     }
 
     /// Those of a list, the youngest first.
-    pub(super) fn from_the_back(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
+    pub(super) fn youngest_first(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
         let first = self.id_at(self.lists[list].back);
         std::iter::successors(first, |it| self.id_at(self.slots[it.index as usize].before))
     }
 
     /// Those of a list, the oldest first.
-    pub(super) fn from_the_front(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
+    pub(super) fn oldest_first(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
         let first = self.id_at(self.lists[list].front);
         std::iter::successors(first, |it| self.id_at(self.slots[it.index as usize].after))
     }
@@ -207,11 +214,11 @@ mod tests {
             cache.enlist(it, 0);
         }
         cache.enlist(a, 0);
-        assert_eq!(cache.from_the_front(0).collect::<Vec<_>>(), [b, c, a]);
+        assert_eq!(cache.oldest_first(0).collect::<Vec<_>>(), [b, c, a]);
         cache.enlist(c, 1);
-        assert_eq!(cache.from_the_back(0).collect::<Vec<_>>(), [a, b]);
+        assert_eq!(cache.youngest_first(0).collect::<Vec<_>>(), [a, b]);
         assert_eq!((cache.front(0), cache.front(1)), (Some(b), Some(c)));
         cache.remove(b);
-        assert_eq!(cache.from_the_front(0).collect::<Vec<_>>(), [a]);
+        assert_eq!(cache.oldest_first(0).collect::<Vec<_>>(), [a]);
     }
 }

@@ -27,7 +27,7 @@ impl Correlator {
     pub(crate) fn observe(&mut self, now: Now, occurrence: &Occurrence) {
         self.books.seen += 1;
         let now = now.mono;
-        let mut reading = Reading::of(occurrence);
+        let mut reading = Reading::of(occurrence, &self.printer, &mut self.memo);
         if !reading.is_well_formed(&self.settings) {
             return self.drop_one(Loss::Malformed);
         }
@@ -225,7 +225,7 @@ impl Correlator {
             return false;
         }
         let under_way = |it: &Id| self.series.get(*it).is_none_or(|it| it.under_way > 0);
-        let Some(youngest) = self.series.from_the_back(HELD_NORMAL).find(|it| !under_way(it)) else { return false };
+        let Some(youngest) = self.series.youngest_first(HELD_NORMAL).find(|it| !under_way(it)) else { return false };
         self.let_go(youngest, Loss::Bounds);
         self.forget(youngest);
         true

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::annotations::fitting;
 use super::cache::{Fingerprint, Printer};
+use super::memo::Memo;
 use super::series::Body;
 use super::settings::Settings;
 use super::similar::COMBINED;
@@ -19,8 +20,17 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn of(occurrence: &'a Occurrence) -> Self {
-        Self { occurrence, opened: occurrence.open() }
+    pub(super) fn of(occurrence: &'a Occurrence, printer: &Printer, memo: &mut Memo) -> Self {
+        let opened = match memo.find(printer, occurrence) {
+            None => occurrence.open(),
+            Some((_, Some(known))) => occurrence.open_about(Some(known)),
+            Some((print, None)) => {
+                let opened = occurrence.open();
+                memo.keep(print, &opened.regarding);
+                opened
+            }
+        };
+        Self { occurrence, opened }
     }
 
     fn reason<'s>(&'s self, settings: &'s Settings) -> &'s str {

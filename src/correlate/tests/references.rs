@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::server::{object, resource};
 use super::story::{Story, away};
-use crate::message::{Loss, Reply, Request};
-use crate::regarding::Regarding;
+use crate::message::{EventType, Loss, Reply, Request, Tag};
+use crate::regarding::{Part, Regarding};
 
 /// As kube's own span names it.
 fn without_uid(name: &str) -> Regarding {
@@ -213,6 +213,23 @@ fn else_it_is_posted_as_it_stands_and_told_once() {
     assert_eq!((&*it.event.namespace, &*it.event.regarding.uid), ("default", "42"));
     let told = story.diagnoses();
     assert!(told.len() == 1 && told[0].contains("uid 42"), "{told:?}");
+}
+
+#[test]
+fn records_that_name_their_object_themselves_are_not_mistaken_for_each_other() {
+    let mut story = Story::new();
+    for (name, namespace) in [("a", "b"), ("b", "a"), ("a", "b"), ("a", "c")] {
+        story.regarding(Regarding { namespace: namespace.into(), name: "of-the-scope".into(), ..object("x") });
+        let mut it = story.occurrence(EventType::Normal, "Started", "ready");
+        it.text.push(Tag::Regarding(Part::Name), name);
+        it.text.push(Tag::Regarding(Part::Uid), name);
+        story.hear(it);
+    }
+    story.at(0.0).sent(&[
+        "0.0 create a Started x2 ready",
+        "0.0 create b Started x1 ready",
+        "0.0 create a Started x1 ready",
+    ]);
 }
 
 #[test]
