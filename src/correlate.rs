@@ -152,7 +152,7 @@ impl Correlator {
     }
 
     /// Whether nothing is held, under way or asked.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn idle(&self) -> bool {
         self.books.held == 0 && self.outbox.flights().is_empty()
     }
