@@ -277,6 +277,13 @@ pub(crate) struct Diagnosis {
     pub(crate) times: u64,
 }
 
+impl Resource {
+    /// For a [`Sink`](crate::Sink) of one's own that answers [`Request::Discover`].
+    pub fn new(kind: &str, plural: &str, namespaced: bool) -> Self {
+        Self { kind: kind.into(), plural: plural.into(), namespaced }
+    }
+}
+
 impl EventType {
     /// As the API spells it.
     pub fn as_str(self) -> &'static str {
