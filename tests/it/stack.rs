@@ -68,8 +68,8 @@ where
 
 /// A program's log calls of every sort.
 fn story() {
-    let foo = info_span!("reconcile", k8s.kind = "Foo", k8s.name = "a", late = Empty);
-    foo.in_scope(|| {
+    let object = info_span!("reconcile", k8s.kind = "Foo", k8s.name = "a", late = Empty);
+    object.in_scope(|| {
         error!("an error");
         warn!(answer = 42, "a warning");
         info!(k8s.reason = "Scaled", "an info");
@@ -79,10 +79,10 @@ fn story() {
         error!(target: "hyper::client", "not ours");
         let _ = tracing::enabled!(Level::TRACE);
         info!("after a question");
-        foo.record("late", "recorded");
+        object.record("late", "recorded");
         warn!(parent: None, "of nobody");
     });
-    warn!(parent: &foo, "of a span elsewhere");
+    warn!(parent: &object, "of a span elsewhere");
     info!("outside");
 }
 
