@@ -215,15 +215,15 @@ mod message;
 mod poster;
 mod queue;
 mod regarding;
-mod sink;
+pub mod sink;
 mod wire;
 
 pub use builder::{BuildError, Builder, builder};
 pub use layer::{Layer, ListenFilter, Listener, NoteFields, Redaction, SpanExt, object_span};
-pub use message::{EventType, KubeEvent, Reply, Reporter, Request, Resource, Telling};
+pub use message::EventType;
 pub use poster::{Flush, Guard, Handle, Outcome, Poster, Publish, SpawnError, Stats};
-pub use regarding::Regarding;
-pub use sink::{Matching, MemorySink, Sink};
+#[doc(no_inline)]
+pub use sink::{MemorySink, Reply, Request, Sink};
 pub use wire::Api;
 
 /// The README's code is compiled.
