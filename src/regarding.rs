@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ObjectReference;
-/// use tracing_k8s_events::Regarding;
+/// use tracing_k8s_events::sink::Regarding;
 ///
 /// let reference = ObjectReference { kind: Some("Node".into()), name: Some("n1".into()), ..Default::default() };
 /// let node = Regarding::from(&reference);

@@ -11,6 +11,7 @@ mod golden;
 #[allow(unreachable_pub, reason = "the other modules use it")]
 mod kit;
 mod look_up;
+mod manifests;
 mod order;
 mod outages;
 mod poster;
