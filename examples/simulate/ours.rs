@@ -90,12 +90,14 @@ fn clocks(mono: Duration) -> Now {
 /// Made as the layer makes it; the reference is not shared, so that whoever keeps it pays for it.
 fn occurrence(time: Wall, record: Record) -> Occurrence {
     let Record { line: Line { object, reason }, warning, note } = record;
-    let mut regarding = Regarding::default();
-    regarding.api_version = "example.com/v1".into();
-    regarding.kind = "Backend".into();
-    regarding.namespace = "default".into();
-    regarding.name = format!("backend-{object}").into();
-    regarding.uid = format!("{object:08x}-7d9c-4d5b-9a51-2f3b8c0d1e4f").into();
+    let regarding = Regarding {
+        api_version: "example.com/v1".into(),
+        kind: "Backend".into(),
+        namespace: "default".into(),
+        name: format!("backend-{object}").into(),
+        uid: format!("{object:08x}-7d9c-4d5b-9a51-2f3b8c0d1e4f").into(),
+        ..Regarding::default()
+    };
     let kind = if warning { EventType::Warning } else { EventType::Normal };
     let scope = Scope { regarding: Arc::new(regarding), related: None, declared: true };
     let mut text = Text::default();

@@ -84,7 +84,9 @@ impl Scenario {
     pub(crate) fn story(self) -> &'static str {
         match self {
             Self::Steady => "every object is reconciled every 5 minutes and says the same each time",
-            Self::CrashLoop => "one object in 20 crashes: 2 records per restart, \"backing off\" every 12 s; the rest is seen hourly",
+            Self::CrashLoop => {
+                "one object in 20 crashes: 2 records per restart, \"backing off\" every 12 s; the rest is seen hourly"
+            }
             Self::Outage => "as steady, and the API server is away for 30 minutes: all objects fail and back off",
             Self::StartUp => "every 6 hours all objects are seen anew within 10 s, with 3 reasons each",
             Self::Chatty => "one object says the same 20 times a second, all day; the rest is seen hourly",
@@ -92,14 +94,15 @@ impl Scenario {
         }
     }
 
-    /// The line that a person watches: of the first object, the one that the story is about.
-    pub(crate) fn watched(self) -> Line {
+    /// The line that a person watches, of the first object; `None` where the story is about all of them.
+    pub(crate) fn watched(self) -> Option<Line> {
         let reason = match self {
+            Self::StartUp => return None,
             Self::CrashLoop => 2,
             Self::Outage => 1,
-            _ => 0,
+            Self::Steady | Self::Chatty | Self::Unique => 0,
         };
-        Line { object: 0, reason }
+        Some(Line { object: 0, reason })
     }
 
     pub(crate) fn outage(self, day: Duration) -> Option<Range<Duration>> {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::lru::Lru;
 use super::dice::Dice;
+use super::lru::Lru;
 use super::recorder::{self, Answer, Line, Recorder, Verb, Write};
 
 /// `maxQueuedEvents` of the sink's own queue. The broadcaster before it passes on at once, and what finds no room here
