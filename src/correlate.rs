@@ -10,6 +10,7 @@ mod backoff;
 mod cache;
 mod diagnoses;
 mod intake;
+mod known;
 mod limit;
 mod look_up;
 mod namespaces;
@@ -23,10 +24,9 @@ mod similar;
 mod timers;
 mod turns;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use self::backoff::{Dice, Outage};
@@ -38,13 +38,13 @@ use self::namespaces::Namespaces;
 use self::object::Object;
 use self::outbox::{Cargo, Outbox};
 use self::series::{Series, Standing};
-use self::similar::Similar;
 use self::timers::{Alarm, Timers};
 use crate::message::{Account, Diagnosis, Loss, Now};
-use crate::regarding::Regarding;
 
 pub(crate) use self::outbox::Ticket;
 pub(crate) use self::settings::Settings;
+#[cfg(fuzzing)]
+pub(crate) use self::tests::fuzz::run as fuzz;
 
 /// Turns occurrences into requests, and replies into certainty.
 #[derive(Debug)]
@@ -53,9 +53,8 @@ pub(crate) struct Correlator {
     printer: Printer,
     series: Cache<Series, 3>,
     objects: Cache<Object, 1>,
-    similar: Cache<Similar, 1>,
-    /// The last full reference heard with each uid.
-    by_uid: Cache<Arc<Regarding>, 1>,
+    /// The object that was last named with each uid.
+    by_uid: Cache<Id, 1>,
     outbox: Outbox,
     budget: Bucket,
     outage: Outage,
@@ -80,7 +79,7 @@ const HELD_WARNING: usize = 2;
 
 /// The list of objects that no series is about: they are remembered for what they have spent of their budget.
 const IDLE: usize = 0;
-/// The only list of a cache from which the one not heard for longest falls out.
+/// The only list of those remembered by uid.
 const BY_AGE: usize = 0;
 
 impl Correlator {
@@ -89,7 +88,6 @@ impl Correlator {
             printer: Printer::default(),
             series: Cache::new(),
             objects: Cache::new(),
-            similar: Cache::new(),
             by_uid: Cache::new(),
             outbox: Outbox::default(),
             budget: Bucket::default(),
@@ -154,8 +152,20 @@ impl Correlator {
     }
 
     /// Whether nothing is held, under way or asked.
+    #[cfg(test)]
     pub(crate) fn idle(&self) -> bool {
         self.books.held == 0 && self.outbox.flights().is_empty()
+    }
+
+    /// Whether everything that was heard by this moment is told or dropped, whatever has come since.
+    pub(crate) fn is_done_with(&self, heard_by: Duration) -> bool {
+        let held = [HELD_WARNING, HELD_NORMAL].into_iter().flat_map(|it| self.series.from_the_front(it));
+        let held = held.filter_map(|it| self.series.get(it)).map(|it| it.rhythm.held_since);
+        let under_way = self.outbox.flights().iter().filter_map(|it| match it.cargo {
+            Cargo::Event { held_since, .. } => Some(held_since),
+            Cargo::LookUp { .. } | Cargo::Discover { .. } => None,
+        });
+        held.chain(under_way).all(|it| it > heard_by)
     }
 
     pub(crate) fn account(&self) -> Account {
@@ -217,10 +227,10 @@ impl Correlator {
         }
         let Some(object) = self.objects.get_mut(series.object) else { return };
         object.series -= 1;
-        let full_at = object.bucket.full_at();
         if object.series == 0 {
+            let until = object.matters_until(&self.settings);
             self.objects.enlist(series.object, IDLE);
-            self.look_again(series.object, full_at);
+            self.look_again(series.object, until);
         }
     }
 

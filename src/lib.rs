@@ -15,7 +15,7 @@ pub use layer::{Layer, ListenFilter, Listener, NoteFields, Redaction, SpanExt, o
 pub use message::{EventType, KubeEvent, Reply, Reporter, Request, Resource, Telling};
 pub use poster::{Flush, Guard, Handle, Outcome, Poster, Publish, SpawnError, Stats};
 pub use regarding::Regarding;
-pub use sink::{MemorySink, Sink};
+pub use sink::{Matching, MemorySink, Sink};
 pub use wire::Api;
 
 /// The README's code is compiled.

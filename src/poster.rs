@@ -1,9 +1,13 @@
 //! The loop that joins queue, correlator and sink, its two homes, and the handles to it.
 
+mod by_the_poster;
 mod desk;
+mod flights;
 mod flush;
 mod guard;
 mod handle;
+#[cfg(feature = "metrics")]
+mod meter;
 mod stats;
 
 use std::fmt;
@@ -16,7 +20,7 @@ use kube::{Client, Config};
 use tokio::sync::mpsc;
 
 use crate::correlate::{Correlator, Settings};
-use crate::queue::{Receiver, Sender};
+use crate::queue::{PosterGuard, Receiver, Sender};
 use crate::sink::{ApiSink, Origin, OwnClientSink, Sink};
 use crate::wire::Api;
 
@@ -110,8 +114,17 @@ impl Poster {
     /// Like [`run`](Self::run), with a sink of your own in place of the API server.
     pub fn run_sink(self, sink: impl Sink) -> impl Future<Output = ()> + Send {
         let Self { receiver, settings, handle, orders, attempt, .. } = self;
-        let correlator = Correlator::new(settings);
-        let parts = Parts { receiver, correlator, tally: handle.into_tally(), orders, attempt };
+        #[cfg(feature = "metrics")]
+        let meter = meter::Meter::new(handle.clone(), &settings.reporter.controller);
+        let parts = Parts {
+            receiver,
+            correlator: Correlator::new(settings),
+            tally: handle.into_tally(),
+            orders,
+            attempt,
+            #[cfg(feature = "metrics")]
+            meter,
+        };
         // The desk is there at once: whoever has a home may be asked to flush before it was first polled.
         Desk::new(parts, sink).work()
     }
@@ -124,7 +137,11 @@ impl Poster {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(SpawnErrorKind::Thread)?;
         let (ready, answer) = crossbeam_channel::bounded(1);
+        let (until_the_end, end) = crossbeam_channel::bounded(0);
         let home = move || {
+            let _until_the_end: crossbeam_channel::Sender<()> = until_the_end;
+            // Whatever the client logs in tasks of its own is the poster's as well.
+            let _guard = PosterGuard::enter();
             runtime.block_on(async move {
                 match sink.await {
                     Ok(sink) => {
@@ -135,10 +152,12 @@ impl Poster {
                     Err(error) => drop(ready.send(Err(error))),
                 }
             });
+            // A name that is being resolved, or a credential plug-in, may block its thread for long.
+            runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("k8s-events".into()).spawn(home).map_err(SpawnErrorKind::Thread)?;
         match answer.recv() {
-            Ok(Ok(())) => Ok(Guard::new(handle, thread)),
+            Ok(Ok(())) => Ok(Guard::new(handle, thread, end)),
             Ok(Err(error)) => Err(SpawnErrorKind::Client(Box::new(error)).into()),
             Err(_) => Err(SpawnErrorKind::Thread(std::io::Error::other("the thread ended at once")).into()),
         }

@@ -96,12 +96,7 @@ impl Regarding {
     ///
     /// Two objects are never mixed: another kind forgets everything of the outer object but its namespace, another
     /// name or namespace forgets its uid and field path, and another uid with no name of its own forgets all of it.
-    #[cfg(test)]
-    pub(crate) fn within(self, outer: &Regarding) -> Self {
-        self.completed(outer, false)
-    }
-
-    /// The same, where it may be said that there is no namespace: a whole reference without one is not in the outer's.
+    /// Where it is said that there is no namespace, it is not in the outer's either.
     pub(crate) fn completed(mut self, outer: &Regarding, namespace_is_said: bool) -> Self {
         let differs = |own: &str, outer: &str| !own.is_empty() && own != outer;
         let other_uid = !outer.uid.is_empty() && differs(&self.uid, &outer.uid);

@@ -1,14 +1,17 @@
 //! Where requests go: the [`Sink`] trait, the Kubernetes API, and memory.
 
+mod answer;
 mod api;
 mod memory;
+mod own_client;
 
 use std::future::Future;
 
 use crate::message::{Reply, Request};
 
-pub(crate) use api::{ApiSink, Origin, OwnClientSink};
-pub use memory::MemorySink;
+pub(crate) use api::ApiSink;
+pub use memory::{Matching, MemorySink};
+pub(crate) use own_client::{Origin, OwnClientSink};
 
 /// Where the poster sends its requests.
 ///

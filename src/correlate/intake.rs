@@ -9,9 +9,9 @@ use super::look_up::without_a_guess;
 use super::object::Object;
 use super::reading::Reading;
 use super::series::{Rhythm, Series, Standing};
-use super::similar::{Similar, Verdict};
+use super::similar::Verdict;
 use super::timers::Alarm;
-use super::{BY_AGE, Correlator, HELD_NORMAL, HELD_WARNING, TOLD};
+use super::{BY_AGE, Correlator, HELD_NORMAL, HELD_WARNING, IDLE, TOLD};
 use crate::message::{EventType, Loss, Now, Occurrence, Wall};
 use crate::regarding::Regarding;
 
@@ -40,11 +40,29 @@ impl Correlator {
         if self.join(now, own, &reading) {
             return;
         }
+        let Some(object) = object.or_else(|| self.meet(now, object_print, &reading)) else {
+            return self.drop_one(Loss::Bounds);
+        };
         let fold = self.fold(now, kin, object, &reading);
         match fold {
             Some(combined) if self.join(now, combined, &reading) => {}
-            _ => self.begin(now, object_print, fold.unwrap_or(own), fold.is_some(), &reading),
+            _ => self.begin(now, object, fold.unwrap_or(own), fold.is_some(), &reading),
         }
+    }
+
+    /// An object of which there are no Events yet. `None` if there is no room for one.
+    fn meet(&mut self, now: Duration, print: Fingerprint, reading: &Reading<'_>) -> Option<Id> {
+        if !self.make_room(now, reading.occurrence.kind) {
+            return None;
+        }
+        // Those without series are as many as the budget over all let speak of late; a wide-open budget must not
+        // remember more than this.
+        if self.objects.len() >= 2 * self.settings.series
+            && let Some(oldest) = self.objects.front(IDLE)
+        {
+            self.objects.remove(oldest);
+        }
+        Some(self.objects.insert(print, Object::new(reading.regarding())))
     }
 
     /// Undoes a guess where it can be told without asking, and completes a uid that came alone.
@@ -59,11 +77,10 @@ impl Correlator {
             return;
         }
         let known = self.by_uid.find(self.printer.print(&it.uid));
-        match known.and_then(|it| self.by_uid.get(it)) {
-            Some(full) => {
-                let own = Regarding::clone(it);
-                let mut full = Regarding::clone(full);
-                full.field_path = own.field_path;
+        let known = known.and_then(|it| self.objects.get(*self.by_uid.get(it)?)).map(|it| &it.identity.known);
+        match known.filter(|known| known.uid() == &*it.uid) {
+            Some(known) => {
+                let full = known.with(&it.field_path);
                 reading.is_about(Arc::new(full));
             }
             None => {
@@ -135,41 +152,24 @@ impl Correlator {
     }
 
     /// The combined series that a note not heard before belongs to, if it is not to be an Event of its own.
-    fn fold(
-        &mut self,
-        now: Duration,
-        kin: Fingerprint,
-        object: Option<Id>,
-        reading: &Reading<'_>,
-    ) -> Option<Fingerprint> {
+    fn fold(&mut self, now: Duration, kin: Fingerprint, object: Id, reading: &Reading<'_>) -> Option<Fingerprint> {
         let print = self.printer.print((kin, reading.occurrence.callsite));
-        let id = match self.similar.find(print) {
-            Some(id) => id,
-            None => {
-                let oldest = self.similar.front(BY_AGE);
-                let over = |it: &Similar| it.is_over(now, &self.settings);
-                let is_full = self.similar.len() >= self.settings.series;
-                if let Some(oldest) = oldest.filter(|it| is_full || self.similar.get(*it).is_some_and(over)) {
-                    self.similar.remove(oldest);
-                }
-                self.similar.insert(print, Similar::default())
-            }
-        };
-        self.similar.enlist(id, BY_AGE);
-        if self.similar.get_mut(id)?.hear(now, &self.settings) == Verdict::Fold {
+        let limit = self.per_object();
+        let object = self.objects.get_mut(object)?;
+        if object.similar.hear(now, print, &self.settings) == Verdict::Fold {
             return Some(self.printer.print((print, "combined")));
         }
-        let object = self.objects.get(object?)?;
-        let crowded = object.due.len() >= CROWD && self.per_object().not_until(object.bucket) > now;
+        let crowded = object.due.len() >= CROWD && limit.not_until(object.bucket) > now;
         crowded.then(|| self.printer.print((kin, "combined")))
     }
 
-    fn begin(&mut self, now: Duration, object: Fingerprint, print: Fingerprint, combined: bool, reading: &Reading<'_>) {
+    fn begin(&mut self, now: Duration, object: Id, print: Fingerprint, combined: bool, reading: &Reading<'_>) {
         let kind = reading.occurrence.kind;
         if !self.make_room(now, kind) {
             return self.drop_one(Loss::Bounds);
         }
-        let object = self.object(object, reading);
+        self.objects.unlist(object);
+        self.learn_uid(now, object, reading.regarding());
         let body = self.body(combined, reading);
         let time = self.objects.get_mut(object).map_or(reading.occurrence.time, |it| {
             it.series += 1;
@@ -231,38 +231,30 @@ impl Correlator {
         true
     }
 
-    fn object(&mut self, print: Fingerprint, reading: &Reading<'_>) -> Id {
-        let heard = reading.regarding();
-        if !heard.uid.is_empty() && !heard.name.is_empty() && !heard.kind.is_empty() {
-            self.remember_uid(heard);
-        }
-        if let Some(id) = self.objects.find(print) {
-            self.objects.unlist(id);
-            return id;
-        }
-        // Those without series are as many as the budget over all let speak of late; a wide-open budget must not
-        // remember more than this.
-        if self.objects.len() >= 2 * self.settings.series
-            && let Some(oldest) = self.objects.front(super::IDLE)
-        {
-            self.objects.remove(oldest);
-        }
-        self.objects.insert(print, Object::new(heard.clone()))
-    }
-
-    pub(super) fn remember_uid(&mut self, heard: &Arc<Regarding>) {
-        let print = self.printer.print(&heard.uid);
-        if let Some(id) = self.by_uid.find(print) {
-            self.by_uid.enlist(id, BY_AGE);
+    /// A reference with a uid completes others: those by uid alone, and those of the object without it.
+    pub(super) fn learn_uid(&mut self, now: Duration, id: Id, whole: &Regarding) {
+        if whole.uid.is_empty() || whole.name.is_empty() || whole.kind.is_empty() {
             return;
         }
-        if self.by_uid.len() >= UIDS
-            && let Some(oldest) = self.by_uid.front(BY_AGE)
-        {
-            self.by_uid.remove(oldest);
+        if let Some(object) = self.objects.get_mut(id) {
+            object.identity.is(whole, now.saturating_add(self.settings.look_up_holds));
         }
-        let id = self.by_uid.insert(print, heard.clone());
-        self.by_uid.enlist(id, BY_AGE);
+        let print = self.printer.print(&whole.uid);
+        let entry = match self.by_uid.find(print) {
+            Some(entry) => entry,
+            None => {
+                if self.by_uid.len() >= UIDS
+                    && let Some(oldest) = self.by_uid.front(BY_AGE)
+                {
+                    self.by_uid.remove(oldest);
+                }
+                self.by_uid.insert(print, id)
+            }
+        };
+        if let Some(it) = self.by_uid.get_mut(entry) {
+            *it = id;
+        }
+        self.by_uid.enlist(entry, BY_AGE);
     }
 
     /// The number in an Event's name: it rises also while the wall clock stands still or goes back. The digits below

@@ -30,7 +30,7 @@ impl Limit {
 
     /// Whether hardly anything is left, so that what goes now keeps something else waiting.
     pub(super) fn is_scarce(self, now: Duration, bucket: Bucket) -> bool {
-        now < self.has_at(bucket, 2)
+        self.burst < 2 || now < self.has_at(bucket, 2)
     }
 
     pub(super) fn take(self, now: Duration, bucket: &mut Bucket) {

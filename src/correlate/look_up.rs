@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::backoff::{Backoff, Dice};
 use super::cache::Id;
+use super::known::Known;
 use super::object::Identity;
 use super::settings::Settings;
 use crate::message::Resource;
@@ -24,8 +25,8 @@ enum Kind {
     Asked { waiting: Vec<Id>, backoff: Backoff },
     /// It failed, and is asked again.
     Failed(Backoff),
-    /// Nothing, where it could not be told.
-    Known { resources: Vec<Resource>, until: Duration },
+    /// Nothing, where no answer came (`is_given_up`) or it was none.
+    Known { resources: Vec<Resource>, until: Duration, is_given_up: bool },
 }
 
 /// What is to be done before an Event of an object is written.
@@ -115,14 +116,14 @@ impl Kinds {
         if !settings.look_ups || !heard.uid.is_empty() || !is_named || now < identity.holds_until {
             return Step::Ready;
         }
-        let Some(api_version) = api_version_of(heard) else { return Step::Ready };
+        let Some(api_version) = api_version_of(&heard.api_version, &heard.kind) else { return Step::Ready };
         match self.known.get(api_version) {
             None => Step::Discover(api_version.into()),
             Some(Kind::Asked { .. }) => Step::Wait,
             Some(Kind::Failed(backoff)) if now < backoff.not_before => Step::NotUntil(backoff.not_before),
             Some(Kind::Failed(_)) => Step::Discover(api_version.into()),
             Some(Kind::Known { until, .. }) if now >= *until => Step::Discover(api_version.into()),
-            Some(Kind::Known { resources, until }) => match resources.iter().find(|it| it.kind == heard.kind) {
+            Some(Kind::Known { resources, until, .. }) => match resources.iter().find(|it| it.kind == heard.kind) {
                 Some(resource) => {
                     let regarding = Arc::new(scoped(heard, api_version, resource.namespaced));
                     Step::LookUp(Asked { regarding, plural: resource.plural.as_ref().into() })
@@ -146,7 +147,9 @@ impl Kinds {
     }
 
     pub(super) fn wait(&mut self, heard: &Regarding, object: Id) {
-        if let Some(Kind::Asked { waiting, .. }) = api_version_of(heard).and_then(|it| self.known.get_mut(it)) {
+        if let Some(Kind::Asked { waiting, .. }) =
+            api_version_of(&heard.api_version, &heard.kind).and_then(|it| self.known.get_mut(it))
+        {
             waiting.push(object);
         }
     }
@@ -159,8 +162,23 @@ impl Kinds {
         until: Duration,
     ) -> Vec<Id> {
         resources.truncate(MOST_RESOURCES);
-        let before = self.known.insert(api_version.clone(), Kind::Known { resources, until });
-        before.map_or_else(Vec::new, Kind::into_waiting)
+        let known = Kind::Known { resources, until, is_given_up: false };
+        self.known.insert(api_version.clone(), known).map_or_else(Vec::new, Kind::into_waiting)
+    }
+
+    /// There was no answer, and there will be none before then.
+    pub(super) fn give_up(&mut self, api_version: &Arc<str>, until: Duration) {
+        self.known.insert(api_version.clone(), Kind::Known { resources: Vec::new(), until, is_given_up: true });
+    }
+
+    /// The Events did not go either: there is time for another look. Says whether there was none before.
+    pub(super) fn try_again(&mut self, known: &Known) -> bool {
+        let Some(api_version) = api_version_of(known.api_version(), known.kind()) else { return false };
+        let is_given_up = matches!(self.known.get(api_version), Some(Kind::Known { is_given_up: true, .. }));
+        if is_given_up {
+            self.known.remove(api_version);
+        }
+        is_given_up
     }
 
     /// The question came to nothing. Returns who waited for it, and how often it has failed by now.
@@ -236,11 +254,11 @@ pub(super) fn without_a_guess(heard: &Regarding) -> Option<Regarding> {
     })
 }
 
-fn api_version_of(heard: &Regarding) -> Option<&str> {
-    if !heard.api_version.is_empty() {
-        return Some(&heard.api_version);
+fn api_version_of<'a>(named: &'a str, kind: &str) -> Option<&'a str> {
+    if !named.is_empty() {
+        return Some(named);
     }
-    ASSUMED.iter().find(|it| it.1.contains(&&*heard.kind)).map(|it| it.0)
+    ASSUMED.iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
 }
 
 fn group_of(api_version: &str) -> &str {

@@ -97,6 +97,9 @@ impl Correlator {
         let waiting = self.namespaces.answered(&namespace, write.create, write.ticket, false);
         if let Some(object) = self.objects.get_mut(write.object) {
             object.backoff.fail(now, failed.retry_after, &mut self.dice, &self.settings);
+            if self.kinds.try_again(&object.identity.known) {
+                object.identity.holds_until = Duration::ZERO;
+            }
             object.identity.try_again();
         }
         if let Some(series) = self.series.get_mut(write.series)
@@ -235,14 +238,15 @@ impl Correlator {
         if let Reply::Forbidden(said) = &reply {
             self.diagnoses.note(now, Cause::LookUp, || asked.forbidden(&words(said)));
         }
-        let Some(object) = self.objects.get_mut(id) else { return };
         match reply {
             Reply::Found { uid } => {
-                let full = Arc::new(Regarding { uid, ..Regarding::clone(&asked.regarding) });
-                object.identity.is(full.clone(), until);
-                self.remember_uid(&full);
+                let whole = Regarding { uid, ..Regarding::clone(&asked.regarding) };
+                self.learn_uid(now, id, &whole);
             }
-            _ => object.identity.is_not_told(&asked.regarding, until),
+            _ => {
+                let Some(object) = self.objects.get_mut(id) else { return };
+                object.identity.is_not_told(&asked.regarding, until);
+            }
         }
     }
 
@@ -269,11 +273,10 @@ impl Correlator {
     }
 
     fn discovery_failed(&mut self, now: Duration, api_version: &Arc<str>, failed: Failed, was_away: bool) {
-        let (mut waiting, tries) =
-            self.kinds.failed(now, api_version, failed.retry_after, &mut self.dice, &self.settings);
+        let (waiting, tries) = self.kinds.failed(now, api_version, failed.retry_after, &mut self.dice, &self.settings);
         if enough_tries(tries, was_away, &self.settings) {
             let until = now.saturating_add(self.settings.look_up_rest);
-            waiting.extend(self.kinds.answered(api_version, Vec::new(), until));
+            self.kinds.give_up(api_version, until);
             self.diagnoses.note(now, Cause::LookUp, without_uid);
         }
         self.release(now, waiting);
@@ -283,9 +286,9 @@ impl Correlator {
     pub(super) fn is_unknown(&mut self, now: Duration, id: Id, until: Duration) {
         let Some(object) = self.objects.get_mut(id) else { return };
         object.identity.holds_until = until;
-        let heard = &object.heard;
+        let known = &object.identity.known;
         self.diagnoses.note(now, Cause::LookUp, || {
-            format!("no resource for kind {} of {:?}: {}", heard.kind, heard.api_version, without_uid())
+            format!("no resource for kind {} of {:?}: {}", known.kind(), known.api_version(), without_uid())
         });
     }
 

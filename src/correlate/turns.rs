@@ -1,5 +1,6 @@
 //! Whose turn it is: among the Events of an object, and among the objects.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::cache::Id;
@@ -29,7 +30,17 @@ impl Correlator {
     /// What is to be sent now, if anything is.
     pub(crate) fn next_request(&mut self, now: Now) -> Option<(Ticket, Request)> {
         let now = now.mono;
-        self.look_at_the_clock(now);
+        loop {
+            self.look_at_the_clock(now);
+            let request = self.next_in_turn(now);
+            // What was dropped on the way may have left something to look at.
+            if request.is_some() || self.timers.next().is_none_or(|it| it > now) {
+                return request;
+            }
+        }
+    }
+
+    fn next_in_turn(&mut self, now: Duration) -> Option<(Ticket, Request)> {
         while self.outbox.flights().len() < self.settings.in_flight {
             let total = self.total();
             if self.outage.not_until()? > now || total.not_until(self.budget) > now {
@@ -119,14 +130,15 @@ impl Correlator {
         let Some(object) = self.objects.get_mut(id) else { return };
         let at = object.backoff.not_before.max(limit.not_until(object.bucket));
         match head {
-            Head::Nothing if object.series == 0 && object.bucket.full_at() <= now => {
-                self.objects.remove(id);
-            }
-            Head::Nothing if object.series == 0 => {
-                let full_at = object.bucket.full_at();
-                self.objects.enlist(id, IDLE);
-                self.look_again(id, full_at);
-            }
+            Head::Nothing if object.series == 0 => match object.matters_until(&self.settings) {
+                past if past <= now => {
+                    self.objects.remove(id);
+                }
+                until => {
+                    self.objects.enlist(id, IDLE);
+                    self.look_again(id, until);
+                }
+            },
             Head::Nothing => {}
             Head::NotUntil(rest) => self.look_again(id, rest.max(at)),
             _ if at > now => self.look_again(id, at),
@@ -186,10 +198,8 @@ impl Correlator {
 
     /// Where the Events of an object live.
     pub(super) fn namespace_of(&self, id: Id) -> Box<str> {
-        let object = self.objects.get(id);
-        let regarding = object.map(|it| it.identity.resolved.as_ref().unwrap_or(&it.heard));
-        match regarding {
-            Some(it) if !it.namespace.is_empty() => it.namespace.clone(),
+        match self.objects.get(id).map(|it| it.identity.known.namespace()) {
+            Some(it) if !it.is_empty() => it.into(),
             _ => self.settings.cluster_namespace.clone(),
         }
     }
@@ -264,6 +274,10 @@ impl Correlator {
         self.books.held -= it.under_way;
         self.books.in_flight += it.under_way;
         object.due.remove(at);
+        if object.due.is_empty() {
+            // An object that has told all it knows is to be small.
+            object.due = VecDeque::new();
+        }
         object.waits = true;
         per_object.take(now, &mut object.bucket);
         total.take(now, &mut self.budget);

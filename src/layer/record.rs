@@ -18,7 +18,8 @@ pub(super) struct Reading<'a> {
     plan: &'a Plan,
     redact: Option<&'a Redact>,
     text: &'a mut Text,
-    pass: Pass,
+    /// What the fields are in this pass, by their index.
+    roles: &'a [Role],
     /// Whether the note has begun, and whether the newest piece is the note's.
     note: Note,
     kind: Option<EventType>,
@@ -56,15 +57,6 @@ impl Named {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    All,
-    /// The message alone, since fields stand before it.
-    Message,
-    /// Everything else.
-    Fields,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Note {
     None,
     /// Begun, but something else was written since.
@@ -81,12 +73,12 @@ const MASK: &str = "***";
 /// Reads a record. Its message comes first in the note, whatever stands before it.
 #[inline]
 pub(super) fn read(event: &Event<'_>, plan: &Plan, redact: Option<&Redact>, text: &mut Text) -> Read {
-    let pass = if plan.message_is_late { Pass::Message } else { Pass::All };
+    let (roles, then) = plan.passes();
     let mut reading = Reading {
         plan,
         redact,
         text,
-        pass,
+        roles,
         note: Note::None,
         kind: None,
         is_skipped: false,
@@ -97,8 +89,8 @@ pub(super) fn read(event: &Event<'_>, plan: &Plan, redact: Option<&Redact>, text
         reading.take_ambient(event);
     }
     event.record(&mut reading);
-    if plan.message_is_late {
-        reading.pass = Pass::Fields;
+    if let Some(then) = then {
+        reading.roles = then;
         event.record(&mut reading);
     }
     Read {
@@ -141,16 +133,9 @@ impl Reading<'_> {
         }
     }
 
-    /// What a field is in this pass.
     #[inline]
     fn role(&self, field: &Field) -> Role {
-        let role = self.plan.role(field.index());
-        match self.pass {
-            Pass::All => role,
-            Pass::Message if role == Role::Message => role,
-            Pass::Fields if role != Role::Message => role,
-            Pass::Message | Pass::Fields => Role::LeftOut,
-        }
+        self.roles.get(field.index()).copied().unwrap_or(Role::LeftOut)
     }
 
     /// A value that is words, or can be written as such.

@@ -29,7 +29,9 @@ pub(crate) fn keep_end(text: &str, limit: usize) -> &str {
 
 /// The text without control characters: a line break or a tab becomes a space, terminal escapes and the rest go.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    // Looked at byte by byte first, which is many times faster: 0xc2 begins the controls beyond ASCII, and `é` does not.
+    let may_be_control = |it: u8| it < 0x20 || it == 0x7f || it == 0xc2;
+    if !text.bytes().any(may_be_control) || !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
     let keep = |it: char| match it {

@@ -2,11 +2,12 @@
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
+use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::Handle;
+use super::{Handle, Stats};
 
 /// What came of a flush or of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +45,10 @@ pub(super) enum OrderKind {
 }
 
 /// How much later than its deadline an answer may come before it is taken for lost. The poster answers at the deadline
-/// itself; this is for a poster that is not polled at all, as when `wait` blocks the only thread of its runtime.
-const GRACE: Duration = Duration::from_millis(100);
+/// itself; this is for a poster that is not polled at all, as when `wait` blocks the only thread of its runtime, or a
+/// sink blocks the poster's.
+/// A twentieth of it, between these two.
+const GRACE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(250));
 
 impl Outcome {
     /// Whether everything was told that was logged before.
@@ -76,43 +79,39 @@ impl IntoFuture for Flush {
         let Self { handle, deadline } = self;
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            let sent = handle.order(
-                OrderKind::Flush,
-                deadline,
-                Box::new(|it| {
-                    let _ = answer.send(it);
-                }),
-            );
-            if !sent {
-                return handle.nothing_told();
-            }
-            let answered = async { answered.await.ok() };
-            let outcome = match tokio::runtime::Handle::try_current() {
-                Ok(_) => tokio::time::timeout(deadline + GRACE, answered).await.ok().flatten(),
-                Err(_) => answered.await,
+            let asking = handle.clone();
+            // A thread waits, as it can everywhere: the executor may be any, and a tokio runtime may have no timers.
+            let ask = move || {
+                let _ = answer.send(asking.order_and_wait(OrderKind::Flush, deadline));
             };
-            outcome.unwrap_or_else(|| handle.nothing_told())
+            match thread::Builder::new().name("k8s-events-flush".into()).spawn(ask) {
+                Ok(_) => answered.await.unwrap_or_else(|_| handle.told_since(&handle.stats())),
+                Err(_) => handle.told_since(&handle.stats()),
+            }
         })
     }
 }
 
 impl Handle {
     pub(super) fn order_and_wait(&self, kind: OrderKind, deadline: Duration) -> Outcome {
+        let before = self.stats();
         let (answer, answered) = crossbeam_channel::bounded(1);
-        let sent = self.order(
-            kind,
-            deadline,
-            Box::new(move |it| {
-                let _ = answer.send(it);
-            }),
-        );
-        let outcome = if sent { answered.recv_timeout(deadline.saturating_add(GRACE)).ok() } else { None };
-        outcome.unwrap_or_else(|| self.nothing_told())
+        let answer = move |it| {
+            let _ = answer.send(it);
+        };
+        let sent = self.order(kind, deadline, Box::new(answer));
+        let grace = (deadline / 20).clamp(GRACE.0, GRACE.1);
+        let outcome = if sent { answered.recv_timeout(deadline.saturating_add(grace)).ok() } else { None };
+        outcome.unwrap_or_else(|| self.told_since(&before))
     }
 
-    /// What is said of a poster that has no home, or does not answer.
-    fn nothing_told(&self) -> Outcome {
+    /// What can be said where no poster answers.
+    fn told_since(&self, before: &Stats) -> Outcome {
         let stats = self.stats();
-        Outcome { told: 0, untold: stats.held + stats.in_flight + stats.queue_length, dropped: 0 }
+        Outcome {
+            told: stats.told.saturating_sub(before.told),
+            untold: stats.held + stats.in_flight + stats.queue_length,
+            dropped: stats.dropped().saturating_sub(before.dropped()),
+        }
     }
 }

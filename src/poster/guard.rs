@@ -3,6 +3,8 @@
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
 use super::flush::OrderKind;
 use super::{Handle, Outcome};
 
@@ -20,11 +22,16 @@ pub struct Guard {
     handle: Handle,
     /// Taken when it has ended.
     thread: Option<JoinHandle<()>>,
+    /// Closes as the thread's last act.
+    end: Receiver<()>,
 }
 
+/// How long a thread may take from its last answer to its end. One that needs longer is hung, and is left behind.
+const LEAVE: Duration = Duration::from_millis(100);
+
 impl Guard {
-    pub(super) fn new(handle: Handle, thread: JoinHandle<()>) -> Self {
-        Self { handle, thread: Some(thread) }
+    pub(super) fn new(handle: Handle, thread: JoinHandle<()>, end: Receiver<()>) -> Self {
+        Self { handle, thread: Some(thread), end }
     }
 
     /// A handle to publish by, to flush, and to read the counters.
@@ -40,9 +47,9 @@ impl Guard {
     fn end(&mut self, deadline: Duration) -> Outcome {
         let Some(thread) = self.thread.take() else { return Outcome::default() };
         let outcome = self.handle.order_and_wait(OrderKind::End, deadline);
-        // It answers as its last act. A thread that does not come to its end is hung in a sink that blocks, and is
-        // left behind rather than waited for. The layer's last owner may even be that thread: it cannot join itself.
-        if thread.is_finished() && thread.thread().id() != std::thread::current().id() {
+        // The guard's last owner may even be that thread: it cannot join itself.
+        let is_itself = thread.thread().id() == std::thread::current().id();
+        if !is_itself && self.end.recv_timeout(LEAVE) == Err(RecvTimeoutError::Disconnected) {
             let _ = thread.join();
         }
         outcome

@@ -1,10 +1,14 @@
 //! A program under test: a subscriber with our layer in it, and its poster at work.
 
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
+use tokio::sync::oneshot;
 use tracing::Dispatch;
-use tracing_k8s_events::{Builder, Guard, Handle, Outcome, Sink, builder};
+use tracing_k8s_events::{Builder, Guard, Handle, Outcome, Sink, Stats, builder};
 use tracing_subscriber::prelude::*;
 
 /// Long enough for any flush that can succeed: a time limit that is never reached where all is well.
@@ -55,10 +59,15 @@ impl Program {
     /// The law of conservation, once the poster has come round.
     #[track_caller]
     pub fn assert_account_closes(&self) {
-        let stats = self.handle().stats();
-        let parts = stats.told + stats.held + stats.in_flight + stats.queue_length + stats.dropped();
-        assert_eq!(stats.seen, parts, "{stats:?}");
+        assert_closes(&self.handle().stats());
     }
+}
+
+/// The law of conservation.
+#[track_caller]
+pub fn assert_closes(stats: &Stats) {
+    let parts = stats.told + stats.held + stats.in_flight + stats.queue_length + stats.dropped();
+    assert_eq!(stats.seen, parts, "{stats:?}");
 }
 
 /// An object that no server has.
@@ -70,5 +79,95 @@ pub fn object(kind: &str, name: &str) -> ObjectReference {
         name: Some(name.into()),
         uid: Some(format!("uid-of-{name}")),
         ..ObjectReference::default()
+    }
+}
+
+/// Everything that was logged, as a person would read it: every level of every target.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    /// The lines of the poster's own diagnostics that hold this.
+    pub fn diagnostics(&self, part: &str) -> Vec<String> {
+        let text = self.text();
+        let own = text.lines().filter(|it| it.contains("WARN") && it.contains("tracing_k8s_events"));
+        own.filter(|it| it.contains(part)).map(str::to_owned).collect()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A poster in its other home, the application's own runtime, where everything that is logged is kept.
+///
+/// The runtime has one thread, and the subscriber is that thread's, so that what the client's own tasks log is kept too.
+pub struct Loud {
+    pub log: Log,
+    handle: Handle,
+    dispatch: Dispatch,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Loud {
+    pub fn new(config: kube::Config, choose: impl FnOnce(Builder) -> Builder) -> Self {
+        let (layer, poster) = choose(builder("kit.example.com").reporting_instance("kit-0")).build().unwrap();
+        let log = Log::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+        let dispatch = Dispatch::new(tracing_subscriber::registry().with(lines).with(layer));
+        let (stop, stopped) = oneshot::channel();
+        let (handle, its_own) = (poster.handle(), dispatch.clone());
+        let thread = thread::spawn(move || {
+            let _heard = tracing::dispatcher::set_default(&its_own);
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut config = config;
+                config.default_retry = false;
+                let client = kube::Client::try_from(config).unwrap();
+                tokio::select! {
+                    () = poster.run(client) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self { log, handle, dispatch, stop: Some(stop), thread: Some(thread) }
+    }
+
+    pub fn log_about<T>(&self, object: &ObjectReference, act: impl FnOnce() -> T) -> T {
+        tracing::dispatcher::with_default(&self.dispatch, || tracing_k8s_events::object_span(object).in_scope(act))
+    }
+
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Flushes as soon as the poster is at its home.
+    pub fn flush_within(&self, deadline: Duration) -> Outcome {
+        while self.handle.stats().seen == self.handle.stats().queue_length {
+            thread::yield_now();
+        }
+        self.handle.flush(deadline).wait()
+    }
+}
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }

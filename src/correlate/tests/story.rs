@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::server::{object, resource};
 use crate::correlate::{Correlator, Settings, Ticket};
-use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Resource, Tag};
+use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Tag};
 use crate::regarding::Regarding;
 
-/// A world of one correlator and a server that says `Done`, unless the story tells it otherwise.
+/// A world of one correlator and a server with which all is well, unless the story tells it otherwise.
 pub(super) struct Story {
     pub(super) correlator: Correlator,
     now: Duration,
@@ -17,11 +18,12 @@ pub(super) struct Story {
     /// What the next occurrences are like.
     callsite: usize,
     object: Regarding,
-    /// What the server answers next; then `Done`.
+    /// What the server answers next.
     answers: VecDeque<Option<Reply>>,
-    /// What it answers from then on.
+    /// What it answers otherwise.
     always: Option<Reply>,
     unanswered: Vec<(Ticket, Request)>,
+    tickets: Vec<Ticket>,
     pub(super) requests: Vec<(f64, Request)>,
 }
 
@@ -42,6 +44,7 @@ impl Story {
             answers: VecDeque::new(),
             always: None,
             unanswered: Vec::new(),
+            tickets: Vec::new(),
             requests: Vec::new(),
         }
     }
@@ -127,7 +130,11 @@ impl Story {
         self
     }
 
-    /// Everything that was ever sent is answered once more.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket> + use<> {
+        self.tickets.clone().into_iter()
+    }
+
+    /// These are answered once more.
     pub(super) fn doubled(&mut self, tickets: &[Ticket], reply: &Reply) -> &mut Self {
         for ticket in tickets {
             self.settle(*ticket, reply.clone());
@@ -154,9 +161,11 @@ impl Story {
     fn send(&mut self) {
         while let Some((ticket, request)) = self.correlator.next_request(self.clock()) {
             self.check();
+            self.tickets.push(ticket);
             self.requests.push((self.now.as_secs_f64(), request.clone()));
             assert!(self.requests.len() < 100_000, "requests without end");
-            let answer = self.answers.pop_front().unwrap_or_else(|| Some(self.always.clone().unwrap_or(Reply::Done)));
+            let usual = || Some(self.always.clone().unwrap_or_else(|| well(&request)));
+            let answer = self.answers.pop_front().unwrap_or_else(usual);
             match answer {
                 Some(reply) => self.settle(ticket, reply),
                 None => self.unanswered.push((ticket, request)),
@@ -217,23 +226,19 @@ impl Story {
     }
 }
 
-pub(super) fn object(name: &str) -> Regarding {
-    Regarding {
-        api_version: "v1".into(),
-        kind: "ConfigMap".into(),
-        namespace: "prod".into(),
-        name: name.into(),
-        uid: format!("uid-of-{name}").into(),
-        ..Regarding::default()
+/// What a server says with which all is well.
+pub(super) fn well(request: &Request) -> Reply {
+    match request {
+        Request::Create(_) | Request::Patch(_) => Reply::Done,
+        Request::Discover { .. } => {
+            Reply::Resources(vec![resource("ConfigMap", "configmaps", true), resource("Shelf", "shelves", false)])
+        }
+        Request::LookUp { regarding, .. } => Reply::Found { uid: format!("uid-of-{}", regarding.name).into() },
     }
 }
 
 pub(super) fn away() -> Option<Reply> {
     Some(Reply::Unavailable { retry_after: None, why: "connection refused".into() })
-}
-
-pub(super) fn resource(kind: &str, plural: &str, namespaced: bool) -> Resource {
-    Resource { kind: kind.into(), plural: plural.into(), namespaced }
 }
 
 fn line(at: f64, request: &Request) -> String {
