@@ -62,7 +62,7 @@ fn live_kube(it: &Workload) -> Report {
 }
 
 fn setting(it: &Workload) -> Setting {
-    let watched = Line { object: 0, reason: 0 };
+    let watched = Some(Line { object: 0, reason: 0 });
     let (server, end) = ((it.server)(), it.end);
     let looks = (1..=100).map(Duration::from_secs).collect();
     Setting { server, end, watched, looks, weigh: || 0 }

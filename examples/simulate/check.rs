@@ -19,7 +19,7 @@ pub(crate) fn broken(scenario: Scenario, fleet: Fleet, reports: &[Report; 4]) ->
     let [ours, .., kube] = reports;
     let (server, ledger) = (&ours.server, &ours.ledger);
     let hours = fleet.day.as_secs() / 3_600;
-    let (watched, _) = ledger.of(scenario.watched());
+    let (watched, _) = scenario.watched().map_or((0, 0), |it| ledger.of(it));
     let others = ledger.records - watched;
     let is_calm = scenario.outage(fleet.day).is_none() && !is_too_much(scenario, fleet);
     let mut promises = vec![
@@ -36,17 +36,17 @@ pub(crate) fn broken(scenario: Scenario, fleet: Fleet, reports: &[Report; 4]) ->
     }
     match scenario {
         // The last repeats before it, if nothing of the sort happens again for as long as the correlator is patient.
-        Scenario::Outage => promises.push(("an outage loses one record of an object at most", {
-            ours.lost() <= u64::from(fleet.objects)
-        })),
-        Scenario::Chatty => promises.push(("a chatty object costs 20 writes an hour at most", {
-            server.writes <= others + 20 * hours
-        })),
-        Scenario::Unique => promises.push(("unique texts are eleven Events per object at most", {
+        Scenario::Outage => {
+            promises.push(("an outage loses one record of an object at most", ours.lost() <= u64::from(fleet.objects)))
+        }
+        Scenario::Chatty => {
+            promises.push(("a chatty object costs 20 writes an hour at most", server.writes <= others + 20 * hours));
+        }
+        Scenario::Unique => {
             let warning = u64::from(fleet.objects.div_ceil(10));
             let seldom = u64::from(fleet.objects) * (hours * 60).div_ceil(54);
-            server.made <= 11 * warning + seldom
-        })),
+            promises.push(("unique texts are eleven Events per object at most", server.made <= 11 * warning + seldom));
+        }
         Scenario::Steady | Scenario::CrashLoop | Scenario::StartUp => {}
     }
     let broken = promises.into_iter().filter(|(_, kept)| !kept);

@@ -12,8 +12,8 @@ pub(crate) struct Setting {
     pub(crate) server: Server,
     /// When the last look is taken.
     pub(crate) end: Duration,
-    /// Which line is looked at, and when, in the order of time.
-    pub(crate) watched: Line,
+    /// Which line is looked at (`None`: all of them together), and when, in the order of time.
+    pub(crate) watched: Option<Line>,
     pub(crate) looks: Vec<Duration>,
     /// Bytes allocated by now, where somebody counts them.
     pub(crate) weigh: fn() -> usize,
@@ -39,7 +39,7 @@ pub(crate) struct Sample {
     pub(crate) at: Duration,
     /// Since the last look.
     pub(crate) writes: u64,
-    /// Of the watched line, by now.
+    /// Of what is watched, by now.
     pub(crate) records: u64,
     pub(crate) told: u64,
 }
@@ -93,7 +93,7 @@ pub(crate) fn live<R: Recorder>(
         let moments = [record, server.answers_at(), recorder.recorder.wake_at()];
         let next = moments.into_iter().flatten().min().unwrap_or(Duration::MAX).max(now);
         while let Some(at) = looks.next_if(|it| *it <= next.min(end)) {
-            let (records, told) = ledger.of(watched);
+            let (records, told) = watched.map_or((ledger.records, ledger.told), |it| ledger.of(it));
             samples.push(Sample { at, writes: server.writes - looked, records, told });
             looked = server.writes;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hashbrown::DefaultHashBuilder;
 
 use super::correlate::{Correlator, Settings, Ticket};
-use super::message::{EventType, Now, Occurrence, Reply, Request, Scope, Tag, Telling, Text, Wall};
+use super::message::{EventType, Now, Occurrence, Reply, Request, Tag, Telling, Wall};
 use super::recorder::{Answer, Line, Record, Recorder, Verb, Write};
 use super::regarding::Regarding;
 
@@ -90,20 +90,21 @@ fn clocks(mono: Duration) -> Now {
 /// Made as the layer makes it; the reference is not shared, so that whoever keeps it pays for it.
 fn occurrence(time: Wall, record: Record) -> Occurrence {
     let Record { line: Line { object, reason }, warning, note } = record;
-    let mut regarding = Regarding::default();
-    regarding.api_version = "example.com/v1".into();
-    regarding.kind = "Backend".into();
-    regarding.namespace = "default".into();
-    regarding.name = format!("backend-{object}").into();
-    regarding.uid = format!("{object:08x}-7d9c-4d5b-9a51-2f3b8c0d1e4f").into();
+    let regarding = Regarding {
+        api_version: "example.com/v1".into(),
+        kind: "Backend".into(),
+        namespace: "default".into(),
+        name: format!("backend-{object}").into(),
+        uid: format!("{object:08x}-7d9c-4d5b-9a51-2f3b8c0d1e4f").into(),
+        ..Regarding::default()
+    };
     let kind = if warning { EventType::Warning } else { EventType::Normal };
-    let scope = Scope { regarding: Arc::new(regarding), related: None, declared: true };
-    let mut text = Text::default();
-    text.push(Tag::Reason, &format!("Reason-{reason}"));
-    text.push(Tag::Note, &format!("{NOTE} {note}"));
+    let mut occurrence = Occurrence::about(time, kind, Arc::new(regarding));
     // A line of the program says one reason.
-    let callsite = usize::from(reason) + 1;
-    Occurrence { time, callsite, kind, name: None, span: None, scope: Some(Arc::new(scope)), patience: None, text }
+    occurrence.callsite = usize::from(reason) + 1;
+    occurrence.text.push(Tag::Reason, &format!("Reason-{reason}"));
+    occurrence.text.push(Tag::Note, &format!("{NOTE} {note}"));
+    occurrence
 }
 
 fn line(telling: &Telling) -> Line {

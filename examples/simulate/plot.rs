@@ -47,19 +47,29 @@ struct Line {
 }
 
 /// The axis of time. Where a story is told by its first minutes it is logarithmic.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Axis {
-    day: Duration,
+    time: Range<Duration>,
     is_log: bool,
 }
 
 impl Axis {
     fn of(scenario: Scenario, fleet: Fleet) -> Self {
-        let is_log = matches!(scenario, Scenario::CrashLoop | Scenario::Chatty | Scenario::Unique);
-        Self { day: fleet.day, is_log }
+        let second = Duration::from_secs(1);
+        match (scenario, scenario.outage(fleet.day)) {
+            (_, Some(outage)) => {
+                let half = (outage.end - outage.start) / 2;
+                Self {
+                    time: outage.start - half.min(outage.start)..(outage.end + 3 * half).min(fleet.day),
+                    is_log: false,
+                }
+            }
+            (Scenario::Steady, _) => Self { time: Duration::ZERO..fleet.day, is_log: false },
+            _ => Self { time: second..fleet.day, is_log: true },
+        }
     }
 
-    fn place(self, at: Duration) -> f64 {
+    fn place(&self, at: Duration) -> f64 {
         if self.is_log { at.as_secs_f64().log10() } else { at.as_secs_f64() }
     }
 }
@@ -78,25 +88,31 @@ impl Ranged for Axis {
         if hint.weight().allow_light_points() {
             return Vec::new();
         }
-        let mut marks: Vec<_> = match self.is_log {
-            true => [1, 10, 60, 600, 3_600, 21_600, 86_400].map(Duration::from_secs).to_vec(),
-            false => {
-                let hours = self.day.as_secs() / 3_600;
-                (0..=hours).step_by(hours.div_ceil(12) as usize).map(|it| Duration::from_secs(it * 3_600)).collect()
+        let Range { start, end } = self.range();
+        let minutes = match self.is_log {
+            true => {
+                return [1, 10, 60, 600, 3_600, 21_600, 86_400]
+                    .map(Duration::from_secs)
+                    .into_iter()
+                    .filter(|it| *it <= end)
+                    .collect();
             }
+            false => (end - start).as_secs() / 60,
         };
-        marks.retain(|it| *it <= self.day);
-        marks
+        let ten = Duration::from_secs(600);
+        let step = ten * minutes.div_ceil(120) as u32;
+        let first = ten * start.div_duration_f64(ten).ceil() as u32;
+        std::iter::successors(Some(first), |it| Some(*it + step)).take_while(|it| *it <= end).collect()
     }
 
     fn range(&self) -> Range<Duration> {
-        let begin = if self.is_log { Duration::from_secs(1) } else { Duration::ZERO };
-        begin..self.day
+        self.time.clone()
     }
 }
 
 fn words(time: &Duration) -> String {
     match time.as_secs() {
+        it if it >= 3_600 && it % 3_600 > 0 => format!("{}:{:02} h", it / 3_600, it % 3_600 / 60),
         it if it >= 3_600 => format!("{} h", it / 3_600),
         it if it >= 60 => format!("{} min", it / 60),
         it => format!("{it} s"),
@@ -105,20 +121,19 @@ fn words(time: &Duration) -> String {
 
 /// When the lines have their points.
 pub(crate) fn looks(scenario: Scenario, fleet: Fleet) -> Vec<Duration> {
-    let axis = Axis::of(scenario, fleet);
-    if !axis.is_log {
-        return (1..=POINTS).map(|it| fleet.day * it / POINTS).collect();
+    let Axis { time: Range { start, end }, is_log } = Axis::of(scenario, fleet);
+    if !is_log {
+        return (0..=POINTS).map(|it| start + (end - start) * it / POINTS).collect();
     }
     let next = |it: &Duration| Some(it.mul_f64(1.04).max(*it + Duration::from_secs(1)));
-    std::iter::successors(Some(axis.range().start), next).take_while(|it| *it <= fleet.day).collect()
+    std::iter::successors(Some(start), next).take_while(|it| *it <= end).collect()
 }
 
 pub(crate) fn draw(folder: &Path, scenario: Scenario, fleet: Fleet, reports: &[Report; 4]) -> Result<(), String> {
     let path = folder.join(format!("{}-{}.svg", scenario.name(), fleet.objects));
     let picture = picture(scenario, fleet, reports).map_err(|it| it.to_string());
-    let written = picture.and_then(|it| {
-        fs::create_dir_all(folder).and_then(|()| fs::write(&path, it)).map_err(|it| it.to_string())
-    });
+    let written = picture
+        .and_then(|it| fs::create_dir_all(folder).and_then(|()| fs::write(&path, it)).map_err(|it| it.to_string()));
     written.map_err(|it| format!("cannot draw {}: {it}", path.display()))
 }
 
@@ -134,15 +149,18 @@ fn picture(scenario: Scenario, fleet: Fleet, reports: &[Report; 4]) -> Result<St
         let axis = Axis::of(scenario, fleet);
         // Ours last, so that it lies above.
         let all = || reports.iter().zip(PENS).rev();
-        let writes: Vec<_> = all().map(|(it, pen)| Line { pen, points: writes_per_minute(axis, &it.samples) }).collect();
+        let writes: Vec<_> =
+            all().map(|(it, pen)| Line { pen, points: writes_per_minute(&axis, &it.samples) }).collect();
         let mean = if axis.is_log { ", mean since half the time" } else { "" };
-        panel(&above, &format!("Writes per minute, of all objects{mean}"), axis, &writes)?;
+        panel(&above, &format!("Writes per minute, of all objects{mean}"), &axis, &writes)?;
         let points = |samples: &[Sample], value: fn(&Sample) -> u64| {
             samples.iter().map(|it| (it.at, value(it) as f64)).collect()
         };
+        let whose = if scenario.watched().is_some() { "one object" } else { "all objects" };
         let mut counts = vec![Line { pen: TRUTH, points: points(&reports[0].samples, |it| it.records) }];
         counts.extend(all().map(|(it, pen)| Line { pen, points: points(&it.samples, |it| it.told) }));
-        let mut chart = panel(&below, "The count that a person sees on the server, of one object", axis, &counts)?;
+        let mut chart =
+            panel(&below, &format!("The count that a person sees on the server, of {whose}"), &axis, &counts)?;
         legend(&mut chart)?;
         root.present()?;
     }
@@ -150,10 +168,10 @@ fn picture(scenario: Scenario, fleet: Fleet, reports: &[Report; 4]) -> Result<St
 }
 
 /// On a logarithmic axis of time a point is the mean since half its time, else since the point before.
-fn writes_per_minute(axis: Axis, samples: &[Sample]) -> Vec<(Duration, f64)> {
-    let mut window = VecDeque::from([(Duration::ZERO, 0)]);
+fn writes_per_minute(axis: &Axis, samples: &[Sample]) -> Vec<(Duration, f64)> {
+    let mut window = VecDeque::new();
     let mut writes = 0;
-    let points = samples.iter().map(|it| {
+    let rate = |it: &Sample| {
         writes += it.writes;
         window.push_back((it.at, writes));
         let is_over = |next: &(Duration, u64)| if axis.is_log { next.0 <= it.at / 2 } else { next.0 < it.at };
@@ -162,29 +180,31 @@ fn writes_per_minute(axis: Axis, samples: &[Sample]) -> Vec<(Duration, f64)> {
         }
         let (since, before) = window[0];
         (it.at, (writes - before) as f64 / (it.at - since).as_secs_f64() * 60.0)
-    });
-    points.collect()
+    };
+    // Nothing is known of the time before the first look.
+    samples.iter().map(rate).filter(|(_, rate)| rate.is_finite()).collect()
 }
 
 /// One chart. Counts are on a logarithmic axis: the recorders differ by orders.
 fn panel<'a>(
     area: &DrawingArea<SVGBackend<'a>, Shift>,
     title: &str,
-    axis: Axis,
+    axis: &Axis,
     lines: &[Line],
 ) -> Result<Chart<'a>, Box<dyn Error>> {
     let values = || lines.iter().flat_map(|it| &it.points).map(|it| it.1);
     let least = values().filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min).min(1e9);
     let most = values().fold(least, f64::max);
-    // Whole powers of ten, so that the grid begins and ends with a line; what is nothing lies on the lowest.
-    let (bottom, top) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.05).log10().ceil()));
+    // What is nothing lies on the axis, below all that is something.
+    let bottom = 10f64.powf(least.log10().floor()) * 0.5;
+    let top = 10f64.powf((most * 1.05).log10().ceil()).max(bottom * 250.0);
     let mut chart = ChartBuilder::on(area)
         .caption(title, ("sans-serif", 16))
         .margin(8)
         .margin_right(24)
         .x_label_area_size(30)
         .y_label_area_size(78)
-        .build_cartesian_2d(axis, (bottom..top).log_scale())?;
+        .build_cartesian_2d(axis.clone(), (bottom..top).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)

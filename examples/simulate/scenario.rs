@@ -94,14 +94,15 @@ impl Scenario {
         }
     }
 
-    /// The line that a person watches: of the first object, the one that the story is about.
-    pub(crate) fn watched(self) -> Line {
+    /// The line that a person watches, of the first object; `None` where the story is about all of them.
+    pub(crate) fn watched(self) -> Option<Line> {
         let reason = match self {
+            Self::StartUp => return None,
             Self::CrashLoop => 2,
             Self::Outage => 1,
-            _ => 0,
+            Self::Steady | Self::Chatty | Self::Unique => 0,
         };
-        Line { object: 0, reason }
+        Some(Line { object: 0, reason })
     }
 
     pub(crate) fn outage(self, day: Duration) -> Option<Range<Duration>> {

@@ -66,7 +66,10 @@ impl Server {
 
     /// The next answer that is due.
     pub(crate) fn answer(&mut self, now: Duration) -> Option<Outcome> {
-        let (_, write) = self.under_way.pop_front_if(|(at, _)| *at <= now)?;
+        if self.answers_at()? > now {
+            return None;
+        }
+        let (_, write) = self.under_way.pop_front()?;
         let (answer, news) = self.work(now, write);
         Some(Outcome { write, answer, news: u64::from(news) })
     }
@@ -103,7 +106,9 @@ impl Server {
 
     fn clock_in(&mut self, now: Duration) {
         self.writes += 1;
-        while self.last_second.pop_front_if(|it| now.saturating_sub(*it) >= Duration::from_secs(1)).is_some() {}
+        while self.last_second.front().is_some_and(|it| now.saturating_sub(*it) >= Duration::from_secs(1)) {
+            self.last_second.pop_front();
+        }
         self.last_second.push_back(now);
         self.most_in_a_second = self.most_in_a_second.max(self.last_second.len());
     }
