@@ -193,7 +193,11 @@ fn burst(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(1)).sample_size(10).warm_up_time(Duration::from_millis(500));
         for row in ROWS {
             let id = BenchmarkId::from_parameter(row.0);
-            group.bench_function(id, |bencher| bencher.iter_custom(|records| bursts(row, threads, records.min(20_000)).mul_f64(records as f64 / records.min(20_000) as f64)));
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|records| {
+                    bursts(row, threads, records.min(20_000)).mul_f64(records as f64 / records.min(20_000) as f64)
+                })
+            });
         }
     }
 }
@@ -203,7 +207,10 @@ fn one_per_millisecond(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(1)).sample_size(10).warm_up_time(Duration::from_millis(500));
     for row in &ROWS[..5] {
         let id = BenchmarkId::from_parameter(row.0);
-        group.bench_function(id, |bencher| bencher.iter_custom(|records| sparse(row, records.min(300)).mul_f64(records as f64 / records.min(300) as f64)));
+        group.bench_function(id, |bencher| {
+            bencher
+                .iter_custom(|records| sparse(row, records.min(300)).mul_f64(records as f64 / records.min(300) as f64))
+        });
     }
 }
 
