@@ -40,12 +40,6 @@ fn occurrence(key: u64) -> Occurrence {
     it
 }
 
-/// Budgets are opened, so that what is measured is the observation and not the wait.
-fn correlator() -> Correlator {
-    let open = 1_000_000_000;
-    Correlator::new(Settings { total_burst: open, object_burst: open, ..Settings::default() })
-}
-
 fn tell_all(correlator: &mut Correlator, now: Now) {
     while let Some((ticket, _)) = correlator.next_request(now) {
         correlator.settle(now, ticket, Reply::Done);
@@ -60,7 +54,7 @@ fn hot_key(c: &mut Criterion) {
     let mut group = c.benchmark_group("observe");
     group.throughput(Throughput::Elements(1));
     group.bench_function("one hot key", |b| {
-        let (mut correlator, it) = (correlator(), occurrence(1));
+        let (mut correlator, it) = (Correlator::new(Settings::default()), occurrence(1));
         correlator.observe(now(Duration::ZERO), &it);
         tell_all(&mut correlator, now(Duration::ZERO));
         b.iter(|| correlator.observe(now(Duration::from_millis(1)), &it));
@@ -68,35 +62,63 @@ fn hot_key(c: &mut Criterion) {
     group.finish();
 }
 
-/// Round robin over so many keys; what becomes due is told between the batches, unmeasured.
+/// Round robin over so many keys, with the budgets as they are: of a million Events few may be made.
 fn distinct_keys(c: &mut Criterion) {
-    let mut group = c.benchmark_group("observe/distinct keys");
+    let mut group = c.benchmark_group("observe, distinct keys");
     group.throughput(Throughput::Elements(1));
     for keys in [100, 10_000, 1_000_000] {
         group.bench_function(keys.to_string(), |b| {
-            let mut correlator = correlator();
-            let (mut next, mut clock) = (0, Duration::ZERO);
-            b.iter_custom(|iterations| {
-                let mut spent = Duration::ZERO;
-                let mut left = iterations;
-                while left > 0 {
-                    let batch: Vec<_> = (0..left.min(BATCH)).map(|it| occurrence((next + it) % keys)).collect();
-                    let began = Instant::now();
-                    for it in &batch {
-                        correlator.observe(now(clock), it);
-                    }
-                    spent += began.elapsed();
-                    tell_all(&mut correlator, now(clock));
-                    clock += Duration::from_millis(10);
-                    next += batch.len() as u64;
-                    left -= batch.len() as u64;
-                }
-                spent
-            });
+            let mut stream = Stream::new(Settings::default(), keys);
+            b.iter_custom(|iterations| stream.observe(iterations));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, hot_key, distinct_keys);
+/// Every key is new and becomes an Event, as no budget would allow: the price of making one and of forgetting another.
+fn new_keys(c: &mut Criterion) {
+    let mut group = c.benchmark_group("observe");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("new keys only, budgets open", |b| {
+        let open = 1_000_000_000;
+        let settings = Settings { total_burst: open, object_burst: open, ..Settings::default() };
+        let mut stream = Stream::new(settings, u64::MAX);
+        b.iter_custom(|iterations| stream.observe(iterations));
+    });
+    group.finish();
+}
+
+struct Stream {
+    correlator: Correlator,
+    keys: u64,
+    next: u64,
+    clock: Duration,
+}
+
+impl Stream {
+    fn new(settings: Settings, keys: u64) -> Self {
+        Self { correlator: Correlator::new(settings), keys, next: 0, clock: Duration::ZERO }
+    }
+
+    /// How long so many observations took; what becomes due is told between the batches, unmeasured.
+    fn observe(&mut self, iterations: u64) -> Duration {
+        let mut spent = Duration::ZERO;
+        let mut left = iterations;
+        while left > 0 {
+            let batch: Vec<_> = (0..left.min(BATCH)).map(|it| occurrence((self.next + it) % self.keys)).collect();
+            let began = Instant::now();
+            for it in &batch {
+                self.correlator.observe(now(self.clock), it);
+            }
+            spent += began.elapsed();
+            tell_all(&mut self.correlator, now(self.clock));
+            self.clock += Duration::from_millis(10);
+            self.next += batch.len() as u64;
+            left -= batch.len() as u64;
+        }
+        spent
+    }
+}
+
+criterion_group!(benches, hot_key, distinct_keys, new_keys);
 criterion_main!(benches);

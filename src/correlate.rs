@@ -10,6 +10,7 @@ mod backoff;
 mod cache;
 mod diagnoses;
 mod intake;
+mod known;
 mod limit;
 mod look_up;
 mod namespaces;
@@ -23,10 +24,9 @@ mod similar;
 mod timers;
 mod turns;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use self::backoff::{Dice, Outage};
@@ -40,10 +40,11 @@ use self::outbox::{Cargo, Outbox};
 use self::series::{Series, Standing};
 use self::timers::{Alarm, Timers};
 use crate::message::{Account, Diagnosis, Loss, Now};
-use crate::regarding::Regarding;
 
 pub(crate) use self::outbox::Ticket;
 pub(crate) use self::settings::Settings;
+#[cfg(fuzzing)]
+pub(crate) use self::tests::fuzz::run as fuzz;
 
 /// Turns occurrences into requests, and replies into certainty.
 #[derive(Debug)]
@@ -52,8 +53,8 @@ pub(crate) struct Correlator {
     printer: Printer,
     series: Cache<Series, 3>,
     objects: Cache<Object, 1>,
-    /// The last full reference heard with each uid.
-    by_uid: Cache<Arc<Regarding>, 1>,
+    /// The object that was last named with each uid.
+    by_uid: Cache<Id, 1>,
     outbox: Outbox,
     budget: Bucket,
     outage: Outage,

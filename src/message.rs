@@ -325,8 +325,8 @@ impl Telling {
 }
 
 impl Occurrence {
-    /// An occurrence about one object, as tests make them.
-    #[cfg(test)]
+    /// An occurrence about one object, as tests, benchmarks and the simulated day make them.
+    #[cfg_attr(not(test), allow(dead_code, reason = "the pure modules are taken in by path where this is used"))]
     pub(crate) fn about(time: Wall, kind: EventType, regarding: Arc<Regarding>) -> Self {
         let scope = Scope { regarding, related: None, declared: true };
         Self {

@@ -64,7 +64,8 @@ fn live_kube(it: &Workload) -> Report {
 fn setting(it: &Workload) -> Setting {
     let watched = Line { object: 0, reason: 0 };
     let (server, end) = ((it.server)(), it.end);
-    Setting { server, end, watched, sample: Duration::from_secs(1), weigh: || 0 }
+    let looks = (1..=100).map(Duration::from_secs).collect();
+    Setting { server, end, watched, looks, weigh: || 0 }
 }
 
 fn counts(report: &Report) -> Counts {

@@ -9,7 +9,7 @@ pub(crate) const USAGE: &str = "\
 simulate [--objects N] [--hours H] [--scenario NAME] [--seed N] [--plot DIR] [--check]
 
   --objects N      a fleet of so many; without it fleets of 100, 10,000 and 100,000
-  --hours H        how long the day is: 24
+  --hours H        how long the day is: 24, and 6 for a fleet of 100,000
   --scenario NAME  steady, crash-loop, outage, start-up, chatty or unique-text; without it all of them
   --seed N         another day of the same sort
   --plot DIR       draws each scenario as DIR/NAME-OBJECTS.svg
@@ -42,13 +42,18 @@ impl Args {
                 _ => return Err(format!("`{word}` is not known")),
             }
         }
-        let day = Duration::from_secs(3_600) * hours.unwrap_or(if check { 3 } else { 24 });
-        let fleets = match objects {
+        let sizes = match objects {
             Some(objects) => vec![objects],
             None if check => vec![200],
             None => vec![100, 10_000, 100_000],
         };
-        let fleets = fleets.into_iter().map(|objects| Fleet { objects, day, seed }).collect();
+        let usual = |objects| match objects {
+            _ if check => 3,
+            100_000.. => 6,
+            _ => 24,
+        };
+        let day = |objects| Duration::from_secs(3_600) * hours.unwrap_or(usual(objects));
+        let fleets = sizes.into_iter().map(|objects| Fleet { objects, day: day(objects), seed }).collect();
         let scenarios = scenario.map_or(Scenario::ALL.to_vec(), |it| vec![it]);
         Ok(Self { fleets, scenarios, plot, check })
     }

@@ -12,9 +12,9 @@ pub(crate) struct Setting {
     pub(crate) server: Server,
     /// When the last look is taken.
     pub(crate) end: Duration,
-    /// Which line is sampled, and how often.
+    /// Which line is looked at, and when, in the order of time.
     pub(crate) watched: Line,
-    pub(crate) sample: Duration,
+    pub(crate) looks: Vec<Duration>,
     /// Bytes allocated by now, where somebody counts them.
     pub(crate) weigh: fn() -> usize,
 }
@@ -43,6 +43,9 @@ pub(crate) struct Sample {
     pub(crate) records: u64,
     pub(crate) told: u64,
 }
+
+/// How often a recorder's keys are counted.
+const COUNT: Duration = Duration::from_secs(10);
 
 /// A recorder on the scales: what it allocates and does not give back is its own.
 struct Weighed<R> {
@@ -74,7 +77,7 @@ pub(crate) fn live<R: Recorder>(
     records: impl IntoIterator<Item = (Duration, Record)>,
     setting: Setting,
 ) -> Report {
-    let Setting { mut server, end, watched, sample, weigh } = setting;
+    let Setting { mut server, end, watched, looks, weigh } = setting;
     let before = weigh();
     let recorder = recorder();
     let bytes = weigh() as isize - before as isize;
@@ -82,16 +85,20 @@ pub(crate) fn live<R: Recorder>(
     let mut records = records.into_iter().peekable();
     let mut ledger = Ledger::new();
     let mut samples = Vec::new();
-    let (mut look_at, mut looked, mut most_entries) = (sample, 0, 0);
+    let mut looks = looks.into_iter().peekable();
+    let (mut count_at, mut looked, mut most_entries) = (COUNT, 0, 0);
     let mut now = Duration::ZERO;
     loop {
         let record = records.peek().map(|(at, _)| *at);
         let moments = [record, server.answers_at(), recorder.recorder.wake_at()];
         let next = moments.into_iter().flatten().min().unwrap_or(Duration::MAX).max(now);
-        while look_at <= next.min(end) {
+        while let Some(at) = looks.next_if(|it| *it <= next.min(end)) {
             let (records, told) = ledger.of(watched);
-            samples.push(Sample { at: look_at, writes: server.writes - looked, records, told });
-            (looked, look_at) = (server.writes, look_at + sample);
+            samples.push(Sample { at, writes: server.writes - looked, records, told });
+            looked = server.writes;
+        }
+        if count_at <= next.min(end) {
+            count_at = next.min(end) + COUNT;
             most_entries = most_entries.max(recorder.recorder.entries());
         }
         if next > end {

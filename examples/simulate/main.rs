@@ -18,6 +18,7 @@ mod peers;
 mod plot;
 mod recorder;
 mod scenario;
+#[allow(dead_code, reason = "the tests of the models ask it for more")]
 mod server;
 mod table;
 
@@ -65,9 +66,8 @@ fn run() -> Result<(), String> {
     let mut broken = Vec::new();
     for fleet in args.fleets {
         for &scenario in &args.scenarios {
-            let began = Instant::now();
-            let reports = simulate(scenario, fleet);
-            print(scenario, fleet, &reports, began.elapsed());
+            let (reports, took) = simulate(scenario, fleet);
+            print(scenario, fleet, &reports, took);
             if let Some(folder) = &args.plot {
                 plot::draw(folder, scenario, fleet, &reports)?;
             }
@@ -79,28 +79,36 @@ fn run() -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// In the order of [`NAMES`].
-fn simulate(scenario: Scenario, fleet: Fleet) -> [Report; 4] {
+/// What came of it, and how long it took, in the order of [`NAMES`].
+fn simulate(scenario: Scenario, fleet: Fleet) -> ([Report; 4], [Duration; 4]) {
     let records = || Records::new(scenario, fleet);
     let setting = || Setting {
         server: scenario.outage(fleet.day).map_or_else(Server::default, Server::away),
         end: fleet.day + AFTERMATH,
         watched: scenario.watched(),
-        sample: Duration::from_secs(60),
+        looks: plot::looks(scenario, fleet),
         weigh: || ALLOCATOR.current_usage(),
     };
-    [
-        live(|| ours::Ours::new(fleet.seed), records(), setting()),
-        live(|| peers::Record::new(fleet.seed), records(), setting()),
-        live(|| peers::Events::new(fleet.seed), records(), setting()),
-        live(peers::Kube::default, records(), setting()),
-    ]
+    let mut took = [Duration::ZERO; 4];
+    let began = Instant::now();
+    let mut timed = |place: usize, report| {
+        took[place] = began.elapsed() - took.iter().sum::<Duration>();
+        report
+    };
+    let reports = [
+        timed(0, live(|| ours::Ours::new(fleet.seed), records(), setting())),
+        timed(1, live(|| peers::Record::new(fleet.seed), records(), setting())),
+        timed(2, live(|| peers::Events::new(fleet.seed), records(), setting())),
+        timed(3, live(peers::Kube::default, records(), setting())),
+    ];
+    (reports, took)
 }
 
-fn print(scenario: Scenario, fleet: Fleet, reports: &[Report; 4], took: Duration) {
+fn print(scenario: Scenario, fleet: Fleet, reports: &[Report; 4], took: [Duration; 4]) {
     let hours = fleet.day.as_secs() / 3_600;
     println!("### {}: {} objects, {hours} h", scenario.name(), table::grouped(fleet.objects.into()));
-    println!("{}. Simulated in {:.1} s.\n\n{}", scenario.story(), took.as_secs_f64(), table::HEAD);
+    let took = took.map(|it| format!("{:.1}", it.as_secs_f64())).join(" + ");
+    println!("{}. Simulated in {took} s.\n\n{}", scenario.story(), table::HEAD);
     for (place, (name, report)) in NAMES.into_iter().zip(reports).enumerate() {
         println!("{}", Row { name, day: fleet.day, report, is_weighed: place == 0 });
     }

@@ -1,6 +1,5 @@
 //! This crate's own correlator in the place of a recorder: the very code of the library, its clock handed in.
 
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use hashbrown::DefaultHashBuilder;
 
 use super::correlate::{Correlator, Settings, Ticket};
-use super::message::{EventType, Now, Occurrence, Reply, Request, Tag, Telling, Wall};
+use super::message::{EventType, Now, Occurrence, Reply, Request, Scope, Tag, Telling, Text, Wall};
 use super::recorder::{Answer, Line, Record, Recorder, Verb, Write};
 use super::regarding::Regarding;
 
@@ -98,13 +97,13 @@ fn occurrence(time: Wall, record: Record) -> Occurrence {
     regarding.name = format!("backend-{object}").into();
     regarding.uid = format!("{object:08x}-7d9c-4d5b-9a51-2f3b8c0d1e4f").into();
     let kind = if warning { EventType::Warning } else { EventType::Normal };
-    let mut occurrence = Occurrence::about(time, kind, Arc::new(regarding));
+    let scope = Scope { regarding: Arc::new(regarding), related: None, declared: true };
+    let mut text = Text::default();
+    text.push(Tag::Reason, &format!("Reason-{reason}"));
+    text.push(Tag::Note, &format!("{NOTE} {note}"));
     // A line of the program says one reason.
-    occurrence.callsite = usize::from(reason) + 1;
-    let written = write!(occurrence.text.piece(Tag::Reason), "Reason-{reason}");
-    let written = written.and_then(|()| write!(occurrence.text.piece(Tag::Note), "{NOTE} {note}"));
-    written.expect("a text takes whatever is written");
-    occurrence
+    let callsite = usize::from(reason) + 1;
+    Occurrence { time, callsite, kind, name: None, span: None, scope: Some(Arc::new(scope)), patience: None, text }
 }
 
 fn line(telling: &Telling) -> Line {

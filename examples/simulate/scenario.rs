@@ -116,7 +116,8 @@ impl Records {
             Scenario::StartUp => START.1,
             _ => RECONCILE,
         };
-        let first = |object| Reverse((dice.within(spread), object));
+        // The one that is watched begins the day.
+        let first = |object| Reverse((if object == 0 { Duration::ZERO } else { dice.within(spread) }, object));
         let turns = (0..fleet.objects).map(first).collect();
         let objects = vec![Object::default(); fleet.objects as usize];
         Self { scenario, fleet, dice, turns, objects, ready: VecDeque::new(), notes: 0 }
@@ -153,7 +154,8 @@ impl Records {
 
     fn fail(&mut self, now: Duration, object: u32) -> Duration {
         self.say(now, object, 1, true);
-        now + self.dice.about(self.back_off(object, RETRY))
+        let wait = self.back_off(object, RETRY);
+        now + self.dice.about(wait)
     }
 
     /// It restarts, or says that it will not yet.

@@ -31,7 +31,7 @@ pub(crate) struct Server {
     events: HashMap<u64, Event>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Event {
     count: u32,
     note: u64,
@@ -67,47 +67,38 @@ impl Server {
     /// The next answer that is due.
     pub(crate) fn answer(&mut self, now: Duration) -> Option<Outcome> {
         let (_, write) = self.under_way.pop_front_if(|(at, _)| *at <= now)?;
-        let before = self.counted(write.event);
-        let answer = self.work(now, write);
-        let news = u64::from(self.counted(write.event) - before);
-        Some(Outcome { write, answer, news })
+        let (answer, news) = self.work(now, write);
+        Some(Outcome { write, answer, news: u64::from(news) })
     }
 
     /// The notes of all Events, also of those forgotten.
     pub(crate) fn notes(&self) -> impl Iterator<Item = u64> {
-        self.events.values().map(|it| it.note)
+        self.events.values().filter(|it| it.count > 0).map(|it| it.note)
     }
 
-    fn counted(&self, event: u64) -> u32 {
-        self.events.get(&event).map_or(0, |it| it.count)
-    }
-
-    fn work(&mut self, now: Duration, write: Write) -> Answer {
+    /// The answer, and how many more are counted by it.
+    fn work(&mut self, now: Duration, write: Write) -> (Answer, u32) {
         if self.away.as_ref().is_some_and(|it| it.contains(&now)) {
-            return Answer::Unreachable;
+            return (Answer::Unreachable, 0);
         }
         if self.refuses > 0 {
             self.refuses -= 1;
-            return Answer::Throttled;
+            return (Answer::Throttled, 0);
         }
         self.clock_in(now);
-        let known = self.events.get_mut(&write.event);
-        let alive = known.as_ref().is_some_and(|it| it.expires > now);
-        match (write.verb, known) {
-            (Verb::Create, _) if alive => return Answer::AlreadyExists,
-            (Verb::Patch, _) if !alive => return Answer::NotFound,
-            (_, Some(event)) => {
-                event.count = event.count.max(write.count);
-                event.note = write.note.unwrap_or(event.note);
-                event.expires = now + TTL;
-            }
-            (_, None) => {
-                let event = Event { count: write.count, note: write.note.unwrap_or_default(), expires: now + TTL };
-                self.events.insert(write.event, event);
-            }
+        let Write { event, verb, count, .. } = write;
+        let known = self.events.entry(event).or_default();
+        match (verb, known.expires > now) {
+            (Verb::Create, true) => return (Answer::AlreadyExists, 0),
+            (Verb::Patch, false) => return (Answer::NotFound, 0),
+            (Verb::Create, false) => self.made += 1,
+            (Verb::Patch, true) => {}
         }
-        self.made += u64::from(write.verb == Verb::Create);
-        Answer::Done
+        let news = count.saturating_sub(known.count);
+        known.count += news;
+        known.note = write.note.unwrap_or(known.note);
+        known.expires = now + TTL;
+        (Answer::Done, news)
     }
 
     fn clock_in(&mut self, now: Duration) {

@@ -62,7 +62,7 @@ impl Correlator {
         {
             self.objects.remove(oldest);
         }
-        Some(self.objects.insert(print, Object::new(reading.regarding().clone())))
+        Some(self.objects.insert(print, Object::new(reading.regarding())))
     }
 
     /// Undoes a guess where it can be told without asking, and completes a uid that came alone.
@@ -77,11 +77,10 @@ impl Correlator {
             return;
         }
         let known = self.by_uid.find(self.printer.print(&it.uid));
-        match known.and_then(|it| self.by_uid.get(it)) {
-            Some(full) => {
-                let own = Regarding::clone(it);
-                let mut full = Regarding::clone(full);
-                full.field_path = own.field_path;
+        let known = known.and_then(|it| self.objects.get(*self.by_uid.get(it)?)).map(|it| &it.identity.known);
+        match known.filter(|known| known.uid() == &*it.uid) {
+            Some(known) => {
+                let full = known.with(&it.field_path);
                 reading.is_about(Arc::new(full));
             }
             None => {
@@ -233,29 +232,29 @@ impl Correlator {
     }
 
     /// A reference with a uid completes others: those by uid alone, and those of the object without it.
-    fn learn_uid(&mut self, now: Duration, id: Id, heard: &Arc<Regarding>) {
-        if heard.uid.is_empty() || heard.name.is_empty() || heard.kind.is_empty() {
+    pub(super) fn learn_uid(&mut self, now: Duration, id: Id, whole: &Regarding) {
+        if whole.uid.is_empty() || whole.name.is_empty() || whole.kind.is_empty() {
             return;
         }
-        self.remember_uid(heard);
         if let Some(object) = self.objects.get_mut(id) {
-            object.identity.was_heard(heard, now.saturating_add(self.settings.look_up_holds));
+            object.identity.is(whole, now.saturating_add(self.settings.look_up_holds));
         }
-    }
-
-    pub(super) fn remember_uid(&mut self, heard: &Arc<Regarding>) {
-        let print = self.printer.print(&heard.uid);
-        if let Some(id) = self.by_uid.find(print) {
-            self.by_uid.enlist(id, BY_AGE);
-            return;
+        let print = self.printer.print(&whole.uid);
+        let entry = match self.by_uid.find(print) {
+            Some(entry) => entry,
+            None => {
+                if self.by_uid.len() >= UIDS
+                    && let Some(oldest) = self.by_uid.front(BY_AGE)
+                {
+                    self.by_uid.remove(oldest);
+                }
+                self.by_uid.insert(print, id)
+            }
+        };
+        if let Some(it) = self.by_uid.get_mut(entry) {
+            *it = id;
         }
-        if self.by_uid.len() >= UIDS
-            && let Some(oldest) = self.by_uid.front(BY_AGE)
-        {
-            self.by_uid.remove(oldest);
-        }
-        let id = self.by_uid.insert(print, heard.clone());
-        self.by_uid.enlist(id, BY_AGE);
+        self.by_uid.enlist(entry, BY_AGE);
     }
 
     /// The number in an Event's name: it rises also while the wall clock stands still or goes back. The digits below

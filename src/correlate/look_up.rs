@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::backoff::{Backoff, Dice};
 use super::cache::Id;
+use super::known::Known;
 use super::object::Identity;
 use super::settings::Settings;
 use crate::message::Resource;
@@ -115,7 +116,7 @@ impl Kinds {
         if !settings.look_ups || !heard.uid.is_empty() || !is_named || now < identity.holds_until {
             return Step::Ready;
         }
-        let Some(api_version) = api_version_of(heard) else { return Step::Ready };
+        let Some(api_version) = api_version_of(&heard.api_version, &heard.kind) else { return Step::Ready };
         match self.known.get(api_version) {
             None => Step::Discover(api_version.into()),
             Some(Kind::Asked { .. }) => Step::Wait,
@@ -146,7 +147,9 @@ impl Kinds {
     }
 
     pub(super) fn wait(&mut self, heard: &Regarding, object: Id) {
-        if let Some(Kind::Asked { waiting, .. }) = api_version_of(heard).and_then(|it| self.known.get_mut(it)) {
+        if let Some(Kind::Asked { waiting, .. }) =
+            api_version_of(&heard.api_version, &heard.kind).and_then(|it| self.known.get_mut(it))
+        {
             waiting.push(object);
         }
     }
@@ -169,8 +172,8 @@ impl Kinds {
     }
 
     /// The Events did not go either: there is time for another look. Says whether there was none before.
-    pub(super) fn try_again(&mut self, heard: &Regarding) -> bool {
-        let Some(api_version) = api_version_of(heard) else { return false };
+    pub(super) fn try_again(&mut self, known: &Known) -> bool {
+        let Some(api_version) = api_version_of(known.api_version(), known.kind()) else { return false };
         let is_given_up = matches!(self.known.get(api_version), Some(Kind::Known { is_given_up: true, .. }));
         if is_given_up {
             self.known.remove(api_version);
@@ -251,11 +254,11 @@ pub(super) fn without_a_guess(heard: &Regarding) -> Option<Regarding> {
     })
 }
 
-fn api_version_of(heard: &Regarding) -> Option<&str> {
-    if !heard.api_version.is_empty() {
-        return Some(&heard.api_version);
+fn api_version_of<'a>(named: &'a str, kind: &str) -> Option<&'a str> {
+    if !named.is_empty() {
+        return Some(named);
     }
-    ASSUMED.iter().find(|it| it.1.contains(&&*heard.kind)).map(|it| it.0)
+    ASSUMED.iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
 }
 
 fn group_of(api_version: &str) -> &str {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::cache::Id;
+use super::known::Known;
 use super::limit::Bucket;
 use super::outbox::Place;
 use super::settings::Settings;
@@ -18,8 +19,6 @@ use crate::regarding::Regarding;
 /// References with and without a uid share it, so that their Events keep one order.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// As it was heard first.
-    pub(super) heard: Arc<Regarding>,
     /// How many series are about it.
     pub(super) series: usize,
     /// Those with something due, in the order they became so. What fell out in between is stale and skipped.
@@ -39,12 +38,13 @@ pub(super) struct Object {
     pub(super) identity: Identity,
 }
 
-/// What a look-up said.
+/// Which object it is, as far as it was heard or looked up.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
-    /// The object with what its reference lacked.
-    pub(super) resolved: Option<Arc<Regarding>>,
-    /// Until when that holds.
+    pub(super) known: Known,
+    /// Whether that completes a reference without uid.
+    is_whole: bool,
+    /// Until when it holds, or was in vain.
     pub(super) holds_until: Duration,
     /// Failed tries since the last answer.
     pub(super) tries: u32,
@@ -58,9 +58,8 @@ pub(super) struct Identity {
 const GRAIN: i64 = 3_000;
 
 impl Object {
-    pub(super) fn new(heard: Arc<Regarding>) -> Self {
+    pub(super) fn new(heard: &Regarding) -> Self {
         Self {
-            heard,
             series: 0,
             due: VecDeque::new(),
             bucket: Bucket::default(),
@@ -71,7 +70,7 @@ impl Object {
             was_told: false,
             last: Wall(i64::MIN),
             similar: Similar::default(),
-            identity: Identity::default(),
+            identity: Identity { known: heard.into(), ..Identity::default() },
         }
     }
 
@@ -93,44 +92,35 @@ impl Object {
 
     /// The reference that goes into an Event: as it was heard, with what was looked up.
     pub(super) fn regarding(&self, heard: &Arc<Regarding>) -> Arc<Regarding> {
-        match &self.identity.resolved {
-            Some(resolved) if heard.uid.is_empty() => match &*heard.field_path {
-                "" => resolved.clone(),
-                path => Arc::new(Regarding { field_path: path.into(), ..Regarding::clone(resolved) }),
-            },
-            _ => heard.clone(),
+        match heard.uid.is_empty() && self.identity.is_whole {
+            true => Arc::new(self.identity.known.with(&heard.field_path)),
+            false => heard.clone(),
         }
     }
 }
 
 impl Identity {
-    /// The answer was that this is the object.
-    pub(super) fn is(&mut self, resolved: Arc<Regarding>, until: Duration) {
-        let before = self.resolved.as_ref().map_or("", |it| &it.uid);
-        if !before.is_empty() && *before != *resolved.uid {
-            self.epoch += 1;
+    /// The object was named with its uid, by a record or by the server: nobody need ask for it until then.
+    pub(super) fn is(&mut self, whole: &Regarding, until: Duration) {
+        let before = self.known.uid();
+        if before != &*whole.uid {
+            self.epoch += u32::from(!before.is_empty());
+            self.known = whole.into();
         }
-        *self = Self { resolved: Some(resolved), holds_until: until, epoch: self.epoch, ..Self::default() };
-    }
-
-    /// Somebody named the object with its uid: nobody need ask for it.
-    pub(super) fn was_heard(&mut self, heard: &Arc<Regarding>, until: Duration) {
-        if self.resolved.as_ref().is_some_and(|it| it.uid == heard.uid) {
-            self.holds_until = self.holds_until.max(until);
-            return;
-        }
-        let whole = match &*heard.field_path {
-            "" => heard.clone(),
-            _ => Arc::new(Regarding { field_path: "".into(), ..Regarding::clone(heard) }),
-        };
-        self.is(whole, until);
+        *self = Self { is_whole: true, holds_until: until, ..self.answered() };
     }
 
     /// The answer was that there is none, or none for us. An object that was there a moment ago keeps its uid: its last
     /// Events are about its end.
-    pub(super) fn is_not_told(&mut self, asked: &Arc<Regarding>, until: Duration) {
-        let resolved = self.resolved.take().unwrap_or_else(|| asked.clone());
-        *self = Self { resolved: Some(resolved), holds_until: until, epoch: self.epoch, ..Self::default() };
+    pub(super) fn is_not_told(&mut self, asked: &Regarding, until: Duration) {
+        if self.known.uid().is_empty() {
+            self.known = asked.into();
+        }
+        *self = Self { is_whole: true, holds_until: until, ..self.answered() };
+    }
+
+    fn answered(&mut self) -> Self {
+        Self { tries: 0, is_given_up: false, ..std::mem::take(self) }
     }
 
     /// There was no answer, and the Event goes without.
@@ -154,7 +144,7 @@ mod tests {
 
     #[test]
     fn events_of_one_moment_keep_their_order_and_a_clock_that_was_set_is_believed() {
-        let mut object = Object::new(Arc::default());
+        let mut object = Object::new(&Regarding::default());
         let stamps = [1_000_000, 1_000_000, 1_000_000, 1_000_100, 500_000, 500_001].map(|it| object.stamp(Wall(it)).0);
         assert_eq!(stamps, [1_000_000, 1_000_001, 1_000_002, 1_000_100, 500_000, 500_001]);
     }

@@ -97,7 +97,7 @@ impl Correlator {
         let waiting = self.namespaces.answered(&namespace, write.create, write.ticket, false);
         if let Some(object) = self.objects.get_mut(write.object) {
             object.backoff.fail(now, failed.retry_after, &mut self.dice, &self.settings);
-            if self.kinds.try_again(&object.heard) {
+            if self.kinds.try_again(&object.identity.known) {
                 object.identity.holds_until = Duration::ZERO;
             }
             object.identity.try_again();
@@ -238,14 +238,15 @@ impl Correlator {
         if let Reply::Forbidden(said) = &reply {
             self.diagnoses.note(now, Cause::LookUp, || asked.forbidden(&words(said)));
         }
-        let Some(object) = self.objects.get_mut(id) else { return };
         match reply {
             Reply::Found { uid } => {
-                let full = Arc::new(Regarding { uid, ..Regarding::clone(&asked.regarding) });
-                object.identity.is(full.clone(), until);
-                self.remember_uid(&full);
+                let whole = Regarding { uid, ..Regarding::clone(&asked.regarding) };
+                self.learn_uid(now, id, &whole);
             }
-            _ => object.identity.is_not_told(&asked.regarding, until),
+            _ => {
+                let Some(object) = self.objects.get_mut(id) else { return };
+                object.identity.is_not_told(&asked.regarding, until);
+            }
         }
     }
 
@@ -285,9 +286,9 @@ impl Correlator {
     pub(super) fn is_unknown(&mut self, now: Duration, id: Id, until: Duration) {
         let Some(object) = self.objects.get_mut(id) else { return };
         object.identity.holds_until = until;
-        let heard = &object.heard;
+        let known = &object.identity.known;
         self.diagnoses.note(now, Cause::LookUp, || {
-            format!("no resource for kind {} of {:?}: {}", heard.kind, heard.api_version, without_uid())
+            format!("no resource for kind {} of {:?}: {}", known.kind(), known.api_version(), without_uid())
         });
     }
 

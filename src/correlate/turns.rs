@@ -1,5 +1,6 @@
 //! Whose turn it is: among the Events of an object, and among the objects.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::cache::Id;
@@ -197,10 +198,8 @@ impl Correlator {
 
     /// Where the Events of an object live.
     pub(super) fn namespace_of(&self, id: Id) -> Box<str> {
-        let object = self.objects.get(id);
-        let regarding = object.map(|it| it.identity.resolved.as_ref().unwrap_or(&it.heard));
-        match regarding {
-            Some(it) if !it.namespace.is_empty() => it.namespace.clone(),
+        match self.objects.get(id).map(|it| it.identity.known.namespace()) {
+            Some(it) if !it.is_empty() => it.into(),
             _ => self.settings.cluster_namespace.clone(),
         }
     }
@@ -275,6 +274,10 @@ impl Correlator {
         self.books.held -= it.under_way;
         self.books.in_flight += it.under_way;
         object.due.remove(at);
+        if object.due.is_empty() {
+            // An object that has told all it knows is to be small.
+            object.due = VecDeque::new();
+        }
         object.waits = true;
         per_object.take(now, &mut object.bucket);
         total.take(now, &mut self.budget);

@@ -61,6 +61,8 @@ pub struct Audited {
     pub user: String,
     pub user_agent: String,
     pub code: u16,
+    /// When it was answered, as the log writes it: RFC 3339, in microseconds.
+    pub answered: String,
 }
 
 impl Options {
@@ -275,6 +277,7 @@ impl Audited {
             user: text(&line["user"]["username"]),
             user_agent: text(&line["userAgent"]),
             code: line["responseStatus"]["code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or_default(),
+            answered: text(&line["stageTimestamp"]),
         }
     }
 }

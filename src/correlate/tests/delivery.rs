@@ -143,7 +143,7 @@ fn a_missing_right_is_told_once_with_its_rule_and_heals_by_itself() {
 fn a_namespace_that_rests_harms_no_other() {
     let mut story = Story::new();
     story.answers([Some(Reply::Forbidden("no".into()))]).info("Started", "ready").at(0.0);
-    let mut elsewhere = super::story::object("other");
+    let mut elsewhere = super::server::object("other");
     elsewhere.namespace = "test".into();
     story.regarding(elsewhere).info("Started", "ready").at(0.0).told(1);
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::story::{Story, away, object, resource};
+use super::server::{object, resource};
+use super::story::{Story, away};
 use crate::message::{Loss, Reply, Request};
 use crate::regarding::Regarding;
 

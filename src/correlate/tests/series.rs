@@ -107,7 +107,7 @@ fn another_note_reason_type_action_or_object_is_another_event() {
 #[test]
 fn another_field_path_is_another_event() {
     let mut story = Story::new();
-    let mut container = super::story::object("web");
+    let mut container = super::server::object("web");
     for path in ["spec.containers{a}", "spec.containers{b}"] {
         container.field_path = path.into();
         story.at(0.0).regarding(container.clone()).info("Started", "runs");

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::story::{object, resource};
 use crate::correlate::{Correlator, Settings, Ticket};
-use crate::message::{EventType, Now, Occurrence, Reply, Request, Tag, Wall};
+use crate::message::{EventType, Now, Occurrence, Reply, Request, Resource, Scope, Tag, Text, Wall};
 use crate::regarding::Regarding;
 
 /// What may go wrong with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// No answer, and nothing came of it.
     Away,
     /// No answer, but it was done.
@@ -32,7 +31,7 @@ pub(super) enum Fault {
 
 /// What happens, step by step.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Hear {
         object: u8,
         warning: bool,
@@ -65,7 +64,7 @@ pub(super) enum Step {
     GiveUp,
 }
 
-pub(super) struct World {
+pub(crate) struct World {
     pub(super) correlator: Correlator,
     settings: Settings,
     now: Duration,
@@ -98,11 +97,20 @@ impl World {
         match step {
             Step::Hear { object, warning, reason, note, callsite, times, patience } => {
                 let kind = if *warning { EventType::Warning } else { EventType::Normal };
-                let mut it = Occurrence::about(self.clock().wall, kind, Arc::new(some_object(*object)));
-                it.callsite = (*callsite).into();
-                it.patience = patience.map(|it| Duration::from_secs(it.into()));
-                it.text.push(Tag::Reason, &format!("Reason{reason}"));
-                it.text.push(Tag::Note, &format!("note {note}"));
+                let mut text = Text::default();
+                text.push(Tag::Reason, &format!("Reason{reason}"));
+                text.push(Tag::Note, &format!("note {note}"));
+                let scope = Scope { regarding: Arc::new(some_object(*object)), related: None, declared: true };
+                let it = Occurrence {
+                    time: self.clock().wall,
+                    callsite: (*callsite).into(),
+                    kind,
+                    name: None,
+                    span: None,
+                    scope: Some(Arc::new(scope)),
+                    patience: patience.map(|it| Duration::from_secs(it.into())),
+                    text,
+                };
                 for _ in 0..*times {
                     self.correlator.observe(self.clock(), &it);
                 }
@@ -234,8 +242,8 @@ impl World {
     }
 
     pub(super) fn clock(&self) -> Now {
-        let Now { mono, wall } = Now::at(self.now);
-        Now { mono, wall: Wall(wall.0 + self.wall_offset) }
+        let wall = 1_764_000_000_000_000 + self.now.as_micros() as i64 + self.wall_offset;
+        Now { mono: self.now, wall: Wall(wall) }
     }
 
     fn check(&self) {
@@ -270,6 +278,21 @@ fn check_budget(writes: &[Duration], burst: u32, refill: Duration) {
             assert!(made <= allowed + 1e-6, "{made} writes from {begin:?} to {end:?}");
         }
     }
+}
+
+pub(super) fn object(name: &str) -> Regarding {
+    Regarding {
+        api_version: "v1".into(),
+        kind: "ConfigMap".into(),
+        namespace: "prod".into(),
+        name: name.into(),
+        uid: format!("uid-of-{name}").into(),
+        ..Regarding::default()
+    }
+}
+
+pub(super) fn resource(kind: &str, plural: &str, namespaced: bool) -> Resource {
+    Resource { kind: kind.into(), plural: plural.into(), namespaced }
 }
 
 /// Half of them have a uid, one lives in another namespace.

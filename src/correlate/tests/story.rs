@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::server::{object, resource};
 use crate::correlate::{Correlator, Settings, Ticket};
-use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Resource, Tag};
+use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Tag};
 use crate::regarding::Regarding;
 
 /// A world of one correlator and a server with which all is well, unless the story tells it otherwise.
@@ -225,17 +226,6 @@ impl Story {
     }
 }
 
-pub(super) fn object(name: &str) -> Regarding {
-    Regarding {
-        api_version: "v1".into(),
-        kind: "ConfigMap".into(),
-        namespace: "prod".into(),
-        name: name.into(),
-        uid: format!("uid-of-{name}").into(),
-        ..Regarding::default()
-    }
-}
-
 /// What a server says with which all is well.
 pub(super) fn well(request: &Request) -> Reply {
     match request {
@@ -249,10 +239,6 @@ pub(super) fn well(request: &Request) -> Reply {
 
 pub(super) fn away() -> Option<Reply> {
     Some(Reply::Unavailable { retry_after: None, why: "connection refused".into() })
-}
-
-pub(super) fn resource(kind: &str, plural: &str, namespaced: bool) -> Resource {
-    Resource { kind: kind.into(), plural: plural.into(), namespaced }
 }
 
 fn line(at: f64, request: &Request) -> String {
