@@ -22,6 +22,8 @@ const CASES: &[(&str, Stack, fn(u64))] = &[
     ("span", Stack::Ours, inherited),
     ("span-depth-5", Stack::Ours, inherited),
     ("span-literal", Stack::Ours, literal),
+    ("span-100-bytes", Stack::Ours, hundred_bytes),
+    ("span-reason", Stack::Ours, reason),
     ("own-fields", Stack::Ours, own_fields),
     ("unwanted", Stack::Ours, unwanted),
     ("unwanted-elsewhere", Stack::OthersAndOurs, unwanted),
@@ -46,7 +48,20 @@ fn nothing(number: u64) {
 
 #[inline(never)]
 fn inherited(number: u64) {
+    info!("assigned pod to node-{}", black_box(number));
+}
+
+#[inline(never)]
+fn reason(number: u64) {
     info!(k8s.reason = "Scaled", "assigned pod to node-{}", black_box(number));
+}
+
+#[inline(never)]
+fn hundred_bytes(number: u64) {
+    info!(
+        "assigned pod my-pod-7c9d8f6b5-x2x4z to node-{}, which has room for a dozen more, so says the plan",
+        black_box(number)
+    );
 }
 
 #[inline(never)]

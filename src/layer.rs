@@ -198,13 +198,13 @@ impl Listener {
         let Some(room) = sender.place_for(plan.kind) else { return sender.count(Loss::QueueFull) };
         let Some(_reading) = Reading::enter() else { return sender.count(Loss::Malformed) };
         let mut occurrence = sender.blank();
-        let Read { kind, is_skipped, is_malformed, named } =
+        let Read { kind, is_skipped, is_malformed, parts } =
             record::read(event, plan, self.shared.redact.as_deref(), &mut occurrence.text);
         if is_skipped {
             return sender.give_back(occurrence);
         }
         let outer = scope.as_ref().map(|it| &*it.regarding);
-        if is_malformed || (names_an_object && !named.is_enough(outer)) {
+        if is_malformed || (names_an_object && !parts.are_enough(outer)) {
             sender.give_back(occurrence);
             return sender.count(Loss::Malformed);
         }

@@ -1,6 +1,8 @@
 //! The hand-over from any thread to the poster: bounded, never waits, counts what it drops.
 
 mod switches;
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
 use std::ops::Deref;

@@ -140,6 +140,18 @@ impl Regarding {
         object_ref::lives_in_a_namespace(group, &self.kind) == Some(false)
     }
 
+    /// Every part, in the order of the API's own.
+    pub(crate) fn parts(&self) -> [(Part, &str); 6] {
+        [
+            (Part::ApiVersion, &*self.api_version),
+            (Part::Kind, &*self.kind),
+            (Part::Namespace, &*self.namespace),
+            (Part::Name, &*self.name),
+            (Part::Uid, &*self.uid),
+            (Part::FieldPath, &*self.field_path),
+        ]
+    }
+
     pub(crate) fn part_mut(&mut self, part: Part) -> &mut Box<str> {
         match part {
             Part::ApiVersion => &mut self.api_version,

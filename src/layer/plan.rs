@@ -15,8 +15,9 @@ use crate::message::EventType;
 pub(super) struct Plan {
     pub(super) metadata: &'static Metadata<'static>,
     roles: Box<[Role]>,
-    /// Where a field stands before the message, which is to be the note's beginning.
-    late: Option<Late>,
+    /// What the fields are when a record is read: in one pass, or where fields stand before the message, which is to be
+    /// the note's beginning, in one for the message and one for the fields.
+    passes: (Box<[Role]>, Option<Box<[Role]>>),
     /// Whether spans of this callsite say anything of objects.
     pub(super) is_of_objects: bool,
     /// The record's own name, where its author gave it one.
@@ -33,13 +34,6 @@ pub(super) struct Plan {
     /// It is of the `log` crate: its true target is in its fields.
     pub(super) is_log: bool,
     wanted: AtomicU8,
-}
-
-/// The roles of two passes.
-#[derive(Debug)]
-struct Late {
-    message: Box<[Role]>,
-    fields: Box<[Role]>,
 }
 
 /// When a record is wanted, as far as level and target tell.
@@ -59,19 +53,26 @@ impl Plan {
         };
         let roles: Box<[Role]> = metadata.fields().iter().map(|it| role(it.name())).collect();
         let any = |is: fn(Role) -> bool| roles.iter().any(|it| is(*it));
+        let is_ambient = any(Role::is_ambient);
         let is_late = roles.iter().skip_while(|it| **it != Role::Note).any(|it| *it == Role::Message);
-        let only =
-            |take: fn(Role) -> bool| roles.iter().map(|it| if take(*it) { *it } else { Role::LeftOut }).collect();
-        let late =
-            is_late.then(|| Late { message: only(|it| it == Role::Message), fields: only(|it| it != Role::Message) });
+        // What names the object was read before, where others' words name it.
+        let taken = |it: Role| is_ambient && it.is_of_an_object();
+        let only = |take: fn(Role) -> bool| {
+            let role = |it: &Role| if take(*it) && !taken(*it) { *it } else { Role::LeftOut };
+            roles.iter().map(role).collect::<Box<[Role]>>()
+        };
+        let passes = match is_late {
+            false => (only(|_| true), None),
+            true => (only(|it| it == Role::Message), Some(only(|it| it != Role::Message))),
+        };
         Self {
             metadata,
             name: own_name(metadata).filter(|_| !is_log),
             kind: if *metadata.level() <= Level::WARN { EventType::Warning } else { EventType::Normal },
             is_declared: any(Role::is_declared),
             names_an_object: any(|it| matches!(it, Role::Regarding(_))),
-            is_ambient: any(Role::is_ambient),
-            late,
+            is_ambient,
+            passes,
             is_of_objects: any(Role::is_of_an_object),
             may_skip: any(|it| it == Role::Skip),
             is_log,
@@ -85,13 +86,9 @@ impl Plan {
         &self.roles
     }
 
-    /// The passes in which a record is read, by what each takes for left out: one, or where fields stand before the
-    /// message, one for the message and one for the fields.
+    /// What the fields are in the first pass over a record, and in the second where there is one.
     pub(super) fn passes(&self) -> (&[Role], Option<&[Role]>) {
-        match &self.late {
-            None => (&self.roles, None),
-            Some(late) => (&late.message, Some(&late.fields)),
-        }
+        (&self.passes.0, self.passes.1.as_deref())
     }
 
     #[inline]

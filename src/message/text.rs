@@ -81,9 +81,16 @@ impl Text {
     }
 
     /// A whole piece.
+    #[inline]
     pub(crate) fn push(&mut self, tag: Tag, words: &str) {
         self.begin(tag);
         self.write(words);
+    }
+
+    /// Where the newest piece has its head.
+    #[inline]
+    pub(crate) fn newest(&self) -> usize {
+        self.newest
     }
 
     /// More of the newest piece.
@@ -173,9 +180,19 @@ impl Text {
         }
     }
 
-    /// Whether the newest piece is longer than its sort may be.
+    /// Whether a part of a reference is longer than any name, kind or uid.
+    #[inline]
     pub(crate) fn is_overlong(&self) -> bool {
-        self.len == SPILLED && self.newest_tag() != Tag::Note && self.len() > self.newest + HEAD + WORDS_LIMIT
+        self.len == SPILLED && self.any_is_overlong()
+    }
+
+    #[cold]
+    fn any_is_overlong(&self) -> bool {
+        let is_overlong = |tag, words: &str| match tag {
+            Tag::Regarding(_) | Tag::Related(_) => words.len() > WORDS_LIMIT,
+            Tag::Note | Tag::Reason | Tag::Action | Tag::AnnotationKey | Tag::AnnotationValue => false,
+        };
+        self.parts().any(|(tag, words)| is_overlong(tag, words))
     }
 
     fn newest_tag(&self) -> Tag {
