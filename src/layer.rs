@@ -1,4 +1,4 @@
-//! From a callsite to an [`Occurrence`]: what is listened to, what spans remember, and what a record becomes.
+//! From a callsite to an [`Occurrence`](crate::message::Occurrence): what is listened to, what spans remember, and what a record becomes.
 //!
 //! The order of work is that of the costs, so that nothing is formatted that is then thrown away: the callsite's plan,
 //! the guards, the object, a place in the queue, one pass over the fields, the stamp, the queue.
@@ -29,13 +29,13 @@ use tracing_subscriber::filter::{Filtered, Targets};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::message::{Loss, Occurrence, Text, Wall};
+use crate::message::{Loss, Wall};
 use crate::queue::{PosterGuard, Sender};
 
 pub use filter::ListenFilter;
 pub(crate) use note::Redact;
 pub use note::{NoteFields, Redaction};
-use plan::{Found, Plan, Plans, Wanted};
+use plan::{Plan, Plans, Wanted};
 use record::Read;
 use scope::{Around, Closed};
 use span::{Listening, Told};
@@ -138,16 +138,16 @@ where
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let plan = self.shared.plan(attributes.metadata());
-        if plan.is_of_objects() {
-            self.hear_of_span(&plan, id, &context, |listening| attributes.record(listening));
+        if plan.is_of_objects {
+            self.hear_of_span(plan, id, &context, |listening| attributes.record(listening));
         }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(metadata) = context.metadata(id) else { return };
         let plan = self.shared.plan(metadata);
-        if plan.is_of_objects() {
-            self.hear_of_span(&plan, id, &context, |listening| values.record(listening));
+        if plan.is_of_objects {
+            self.hear_of_span(plan, id, &context, |listening| values.record(listening));
         }
     }
 
@@ -158,7 +158,7 @@ where
         }
         // A user's `Display` may panic, and so may the registry where another layer did: the thread that logs is not
         // to end by our reading. What was half read is not told.
-        if catch_unwind(AssertUnwindSafe(|| self.hear(&plan, event, &context))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| self.hear(plan, event, &context))).is_err() {
             self.shared.sender.count(Loss::Malformed);
         }
     }
@@ -197,27 +197,23 @@ impl Listener {
         }
         let Some(room) = sender.place_for(plan.kind) else { return sender.count(Loss::QueueFull) };
         let Some(_reading) = Reading::enter() else { return sender.count(Loss::Malformed) };
-        let mut occurrence = Occurrence {
-            time: Wall::default(),
-            callsite: std::ptr::from_ref(plan.metadata).addr(),
-            kind: plan.kind,
-            name: plan.name,
-            span: place.name,
-            scope,
-            patience: None,
-            text: Text::default(),
-        };
-        let Read { kind, is_skipped, is_malformed, named } =
+        let mut occurrence = sender.blank();
+        let Read { kind, is_skipped, is_malformed, parts } =
             record::read(event, plan, self.shared.redact.as_deref(), &mut occurrence.text);
         if is_skipped {
-            return;
+            return sender.give_back(occurrence);
         }
-        let outer = occurrence.scope.as_ref().map(|it| &it.regarding);
-        if is_malformed || (names_an_object && !named.is_enough(outer.map(|it| &**it))) {
+        let outer = scope.as_ref().map(|it| &*it.regarding);
+        if is_malformed || (names_an_object && !parts.are_enough(outer)) {
+            sender.give_back(occurrence);
             return sender.count(Loss::Malformed);
         }
-        occurrence.kind = kind;
         occurrence.time = wall();
+        occurrence.callsite = std::ptr::from_ref(plan.metadata).addr();
+        occurrence.kind = kind;
+        occurrence.name = plan.name;
+        occurrence.span = place.name;
+        occurrence.scope = scope;
         sender.send_to(room, occurrence);
     }
 
@@ -241,21 +237,27 @@ impl Listener {
 
 impl Shared {
     #[inline]
-    fn plan(&self, metadata: &'static Metadata<'static>) -> Found<'_> {
-        self.plans.find_or_make(metadata, &self.note_fields)
+    fn plan(&self, metadata: &'static Metadata<'static>) -> &Plan {
+        match self.plans.find(metadata) {
+            Some(plan) => plan,
+            None => self.plans.add(metadata, || {
+                let plan = Plan::new(metadata, &self.note_fields);
+                plan.set_wanted(self.wants_callsite(&plan));
+                plan
+            }),
+        }
     }
 
-    /// Whether records of this callsite are wanted. Of the `log` crate's only the level is known.
+    /// Whether records of this callsite are wanted. Those of the `log` crate all come from five callsites, which are
+    /// never asked about again: each record is.
     fn wants_callsite(&self, plan: &Plan) -> Wanted {
-        let level = plan.metadata.level();
-        let wanted = match plan.is_log {
-            true => {
-                let switches = self.sender.switches();
-                Wanted { declared: *level <= switches.declared(), ambient: *level <= switches.ambient() }
+        match plan.is_log {
+            true => Wanted { declared: true, ambient: true },
+            false => {
+                let wanted = self.wants(plan.metadata.target(), plan.metadata.level());
+                Wanted { ambient: wanted.ambient && !plan.is_declared, ..wanted }
             }
-            false => self.wants(plan.metadata.target(), level),
-        };
-        Wanted { ambient: wanted.ambient && !plan.is_declared, ..wanted }
+        }
     }
 
     #[inline]
@@ -285,7 +287,8 @@ thread_local! {
 impl Reading {
     fn enter() -> Option<Self> {
         let was_reading = IS_READING.try_with(|it| it.replace(true)).ok()?;
-        (!was_reading).then_some(Self(PhantomData))
+        // Made only where it is held: its end would tell that nobody reads any more.
+        (!was_reading).then(|| Self(PhantomData))
     }
 }
 

@@ -34,9 +34,10 @@ pub(crate) struct Now {
 }
 
 /// The two sorts of Event that Kubernetes knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventType {
     /// What goes as it should.
+    #[default]
     Normal,
     /// What somebody should look at.
     Warning,
@@ -45,7 +46,7 @@ pub enum EventType {
 /// What was seen: one log record about an object, or one call of the explicit door.
 ///
 /// It is made on the thread that logs, so it holds what was cheap to take along; [`Occurrence::open`] reads it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Occurrence {
     /// When it was logged.
     pub(crate) time: Wall,
@@ -276,6 +277,13 @@ pub(crate) struct Diagnosis {
     pub(crate) times: u64,
 }
 
+impl Resource {
+    /// For a [`Sink`](crate::Sink) of one's own that answers [`Request::Discover`].
+    pub fn new(kind: &str, plural: &str, namespaced: bool) -> Self {
+        Self { kind: kind.into(), plural: plural.into(), namespaced }
+    }
+}
+
 impl EventType {
     /// As the API spells it.
     pub fn as_str(self) -> &'static str {
@@ -324,8 +332,8 @@ impl Telling {
 }
 
 impl Occurrence {
-    /// An occurrence about one object, as tests make them.
-    #[cfg(test)]
+    /// An occurrence about one object, as tests, benchmarks and the simulated day make them.
+    #[cfg_attr(not(test), allow(dead_code, reason = "the pure modules are taken in by path where this is used"))]
     pub(crate) fn about(time: Wall, kind: EventType, regarding: Arc<Regarding>) -> Self {
         let scope = Scope { regarding, related: None, declared: true };
         Self {
@@ -340,8 +348,15 @@ impl Occurrence {
         }
     }
 
-    /// Reads it, in one pass over its text. Control characters, such as terminals' escapes, are taken out of the note
-    /// here, and not on the thread that logged.
+    /// Makes it say nothing, and frees what it held.
+    pub(crate) fn blank(&mut self) {
+        self.scope = None;
+        self.patience = None;
+        self.text.blank();
+    }
+
+    /// Reads it, in one pass over its text. Nothing is made to fit yet: who shows a note cuts it and takes out its
+    /// control characters.
     pub(crate) fn open(&self) -> Opened<'_> {
         self.open_about(None)
     }
@@ -370,9 +385,6 @@ impl Occurrence {
         let read = || merged(own, scope.map(|it| &it.regarding)).unwrap_or_default();
         let regarding = known.map_or_else(read, Cow::Owned);
         let related = merged(own_related, scope.and_then(|it| it.related.as_ref()));
-        if let Cow::Owned(clean) = without_controls(&note) {
-            note = Cow::Owned(clean);
-        }
         Opened { regarding, related, reason, action, note, annotations }
     }
 

@@ -6,6 +6,8 @@ mod flights;
 mod flush;
 mod guard;
 mod handle;
+#[cfg(feature = "metrics")]
+mod meter;
 mod stats;
 
 use std::fmt;
@@ -112,8 +114,17 @@ impl Poster {
     /// Like [`run`](Self::run), with a sink of your own in place of the API server.
     pub fn run_sink(self, sink: impl Sink) -> impl Future<Output = ()> + Send {
         let Self { receiver, settings, handle, orders, attempt, .. } = self;
-        let correlator = Correlator::new(settings);
-        let parts = Parts { receiver, correlator, tally: handle.into_tally(), orders, attempt };
+        #[cfg(feature = "metrics")]
+        let meter = meter::Meter::new(handle.clone(), &settings.reporter.controller);
+        let parts = Parts {
+            receiver,
+            correlator: Correlator::new(settings),
+            tally: handle.into_tally(),
+            orders,
+            attempt,
+            #[cfg(feature = "metrics")]
+            meter,
+        };
         // The desk is there at once: whoever has a home may be asked to flush before it was first polled.
         Desk::new(parts, sink).work()
     }

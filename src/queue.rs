@@ -1,12 +1,15 @@
 //! The hand-over from any thread to the poster: bounded, never waits, counts what it drops.
 
 mod switches;
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crossbeam_channel::TrySendError;
+use crossbeam_queue::ArrayQueue;
 use tokio::sync::Notify;
 
 use crate::message::{EventType, Loss, Occurrence};
@@ -16,19 +19,22 @@ pub(crate) use switches::Switches;
 /// The end that any thread holds. Sending neither waits nor fails; what finds no room is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    channel: crossbeam_channel::Sender<Occurrence>,
     shared: Arc<Shared>,
 }
 
 /// The poster's end.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    channel: crossbeam_channel::Receiver<Occurrence>,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
+    /// Neither end ever waits in it, so it is a queue and not a channel.
+    places: ArrayQueue<Box<Occurrence>>,
+    /// Boxes that were read and may be written again. An occurrence has some 330 bytes: it is written where it stays,
+    /// and never copied; the thread that logs finds its box made, and mostly in the processor's cache.
+    blanks: ArrayQueue<Box<Occurrence>>,
     /// What was dropped before it reached the poster, by cause.
     dropped: [AtomicU64; Loss::COUNT],
     ended: AtomicBool,
@@ -39,7 +45,6 @@ struct Shared {
     woken: AtomicBool,
     wake_always: bool,
     half_full: usize,
-    capacity: usize,
     /// From this length on, Normal gives way to Warning.
     nearly_full: usize,
 }
@@ -49,6 +54,13 @@ struct Shared {
 pub(crate) struct Place {
     /// How many were taken then.
     taken: usize,
+}
+
+/// An occurrence that was fetched. When it was read its box goes back.
+#[derive(Debug)]
+pub(crate) struct Received<'a> {
+    occurrence: Option<Box<Occurrence>>,
+    shared: &'a Shared,
 }
 
 /// While it lives, whatever this thread logs is the poster's own, and is not heard.
@@ -63,11 +75,18 @@ thread_local! {
     static IS_THE_POSTER: Cell<bool> = const { Cell::new(false) };
 }
 
+/// So many boxes are made in advance, and kept: the records of 5 ms, the poster's shortest pause, from a thread that does
+/// nothing but log. More are made when more wait, and unmade when they were read.
+const BLANKS: usize = 4096;
+
 /// A queue of so many places. `wake_always` wakes the poster at every record, which costs the thread that logs a
 /// futex call, some 2.6 µs; otherwise the poster looks by itself and is woken only when the queue crosses half full.
 pub(crate) fn queue(capacity: usize, wake_always: bool) -> (Sender, Receiver) {
-    let (sender, receiver) = crossbeam_channel::bounded(capacity);
+    let blanks = ArrayQueue::new(capacity.min(BLANKS));
+    while blanks.push(Box::default()).is_ok() {}
     let shared = Arc::new(Shared {
+        places: ArrayQueue::new(capacity),
+        blanks,
         dropped: Default::default(),
         ended: AtomicBool::new(false),
         switches: Switches::default(),
@@ -75,20 +94,20 @@ pub(crate) fn queue(capacity: usize, wake_always: bool) -> (Sender, Receiver) {
         woken: AtomicBool::new(false),
         wake_always,
         half_full: capacity.div_ceil(2),
-        capacity,
         nearly_full: capacity - capacity / 8,
     });
-    (Sender { channel: sender, shared: shared.clone() }, Receiver { channel: receiver, shared })
+    (Sender { shared: shared.clone() }, Receiver { shared })
 }
 
 impl Sender {
     /// The place that an occurrence of this type would take, if there is one: asked before anything is formatted.
     ///
     /// The last eighth of the places is kept for warnings.
+    #[inline]
     pub(crate) fn place_for(&self, kind: EventType) -> Option<Place> {
-        let taken = self.channel.len();
+        let taken = self.shared.places.len();
         let places = match kind {
-            EventType::Warning => self.shared.capacity,
+            EventType::Warning => self.shared.places.capacity(),
             EventType::Normal => self.shared.nearly_full,
         };
         (taken < places).then_some(Place { taken })
@@ -98,22 +117,46 @@ impl Sender {
         self.place_for(kind).is_none()
     }
 
+    /// A box to write an occurrence into. What it says of its own is what it said before, but its text is empty.
+    #[inline]
+    pub(crate) fn blank(&self) -> Box<Occurrence> {
+        self.shared.blanks.pop().unwrap_or_default()
+    }
+
+    /// Gives a box back that is not to be sent.
+    pub(crate) fn give_back(&self, blank: Box<Occurrence>) {
+        self.shared.recycle(blank);
+    }
+
     /// Sends, where there is a place, or counts the loss.
     pub(crate) fn send(&self, occurrence: Occurrence) {
         match self.place_for(occurrence.kind) {
-            Some(place) => self.send_to(place, occurrence),
+            Some(place) => self.send_to(place, Box::new(occurrence)),
             None => self.count(Loss::QueueFull),
         }
     }
 
-    pub(crate) fn send_to(&self, place: Place, occurrence: Occurrence) {
+    #[inline]
+    pub(crate) fn send_to(&self, place: Place, occurrence: Box<Occurrence>) {
         if self.shared.ended.load(Ordering::Relaxed) {
+            self.give_back(occurrence);
             return self.count(Loss::Ended);
         }
-        match self.channel.try_send(occurrence) {
-            Ok(()) => self.wake_if_due(place),
-            Err(TrySendError::Full(_)) => self.count(Loss::QueueFull),
-            Err(TrySendError::Disconnected(_)) => self.count(Loss::Ended),
+        if let Err(occurrence) = self.shared.places.push(occurrence) {
+            self.give_back(occurrence);
+            return self.count(Loss::QueueFull);
+        }
+        // Whoever comes just as the end does takes back what nobody will fetch: it is counted by one of the two.
+        match self.shared.ended.load(Ordering::SeqCst) {
+            true => self.take_back(),
+            false => self.wake_if_due(place),
+        }
+    }
+
+    #[cold]
+    fn take_back(&self) {
+        while self.shared.places.pop().is_some() {
+            self.count(Loss::Ended);
         }
     }
 
@@ -126,7 +169,7 @@ impl Sender {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.channel.len()
+        self.shared.places.len()
     }
 
     pub(crate) fn dropped(&self) -> [u64; Loss::COUNT] {
@@ -147,21 +190,19 @@ impl Sender {
 }
 
 impl Receiver {
-    pub(crate) fn try_recv(&self) -> Option<Occurrence> {
-        let received = self.channel.try_recv().ok();
-        if received.is_none() {
-            self.shared.woken.store(false, Ordering::Relaxed);
+    pub(crate) fn try_recv(&self) -> Option<Received<'_>> {
+        match self.shared.places.pop() {
+            Some(occurrence) => Some(Received { occurrence: Some(occurrence), shared: &self.shared }),
+            None => {
+                self.shared.woken.store(false, Ordering::Relaxed);
+                None
+            }
         }
-        received
-    }
-
-    pub(crate) fn is_half_full(&self) -> bool {
-        self.channel.len() >= self.channel.capacity().unwrap_or(0) / 2
     }
 
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
-        self.channel.len()
+        self.shared.places.len()
     }
 
     /// Returns when a sender wakes the poster; one call before is remembered.
@@ -177,6 +218,30 @@ impl Receiver {
     /// The poster is at work (again).
     pub(crate) fn begin(&self) {
         self.shared.ended.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Shared {
+    /// What the box holds is freed here, by the poster, and not by the thread that logs next.
+    fn recycle(&self, mut read: Box<Occurrence>) {
+        read.blank();
+        let _ = self.blanks.push(read);
+    }
+}
+
+impl Deref for Received<'_> {
+    type Target = Occurrence;
+
+    fn deref(&self) -> &Occurrence {
+        self.occurrence.as_deref().expect("it is taken only when this is dropped")
+    }
+}
+
+impl Drop for Received<'_> {
+    fn drop(&mut self) {
+        if let Some(read) = self.occurrence.take() {
+            self.shared.recycle(read);
+        }
     }
 }
 

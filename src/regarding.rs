@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ObjectReference;
-/// use tracing_k8s_events::Regarding;
+/// use tracing_k8s_events::sink::Regarding;
 ///
 /// let reference = ObjectReference { kind: Some("Node".into()), name: Some("n1".into()), ..Default::default() };
 /// let node = Regarding::from(&reference);
@@ -96,12 +96,7 @@ impl Regarding {
     ///
     /// Two objects are never mixed: another kind forgets everything of the outer object but its namespace, another
     /// name or namespace forgets its uid and field path, and another uid with no name of its own forgets all of it.
-    #[cfg(test)]
-    pub(crate) fn within(self, outer: &Regarding) -> Self {
-        self.completed(outer, false)
-    }
-
-    /// The same, where it may be said that there is no namespace: a whole reference without one is not in the outer's.
+    /// Where it is said that there is no namespace, it is not in the outer's either.
     pub(crate) fn completed(mut self, outer: &Regarding, namespace_is_said: bool) -> Self {
         let differs = |own: &str, outer: &str| !own.is_empty() && own != outer;
         let other_uid = !outer.uid.is_empty() && differs(&self.uid, &outer.uid);
@@ -143,6 +138,18 @@ impl Regarding {
     pub(crate) fn is_cluster_scoped(&self) -> bool {
         let group = Some(&*self.api_version).filter(|it| !it.is_empty()).map(group);
         object_ref::lives_in_a_namespace(group, &self.kind) == Some(false)
+    }
+
+    /// Every part, in the order of the API's own.
+    pub(crate) fn parts(&self) -> [(Part, &str); 6] {
+        [
+            (Part::ApiVersion, &*self.api_version),
+            (Part::Kind, &*self.kind),
+            (Part::Namespace, &*self.namespace),
+            (Part::Name, &*self.name),
+            (Part::Uid, &*self.uid),
+            (Part::FieldPath, &*self.field_path),
+        ]
     }
 
     pub(crate) fn part_mut(&mut self, part: Part) -> &mut Box<str> {

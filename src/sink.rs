@@ -1,4 +1,7 @@
-//! Where requests go: the [`Sink`] trait, the Kubernetes API, and memory.
+//! Where requests go: the [`Sink`] trait, what moves through it, and memory as a sink for tests.
+//!
+//! The Kubernetes API is a sink too; [`Poster::spawn`](crate::Poster::spawn) makes it. What stands here is for sinks of
+//! one's own, and for tests of what a program tells.
 
 mod answer;
 mod api;
@@ -7,10 +10,10 @@ mod own_client;
 
 use std::future::Future;
 
-use crate::message::{Reply, Request};
-
+pub use crate::message::{KubeEvent, Reply, Reporter, Request, Resource, Telling};
+pub use crate::regarding::Regarding;
 pub(crate) use api::ApiSink;
-pub use memory::MemorySink;
+pub use memory::{Matching, MemorySink};
 pub(crate) use own_client::{Origin, OwnClientSink};
 
 /// Where the poster sends its requests.

@@ -21,8 +21,16 @@ pub enum Api {
     /// The one form that every viewer sorts and counts right, and the only one in which a note can be renewed.
     #[default]
     CoreV1,
-    /// `events.k8s.io/v1`. `kubectl describe` sorts such Events first, in no order, because it looks at
-    /// `lastTimestamp` only; and the note of a combined Event stays the first one.
+    /// `events.k8s.io/v1`, for clusters where only that group is granted. What differs:
+    ///
+    /// - `kubectl describe` and `kubectl get events --sort-by=.lastTimestamp` sort by `lastTimestamp`, which this group
+    ///   does not let anyone set. They show all such Events first, those of an object in the order in which they were
+    ///   made, and after them those of other reporters, whatever their times.
+    /// - The note of an Event cannot be changed: a combined Event counts, but keeps its first note.
+    /// - Viewers that know only the older fields see neither a count nor when it was seen last.
+    ///
+    /// `kubectl events`, and the columns of `kubectl get events`, are the same for both. The repository holds transcripts
+    /// of the real kubectl for either, in `tests/snapshots/`.
     EventsV1,
 }
 

@@ -36,7 +36,7 @@ impl<S> Filter<S> for ListenFilter {
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
         let plan = self.shared.plan(metadata);
-        plan.set_wanted(self.shared.wants_callsite(&plan));
+        plan.set_wanted(self.shared.wants_callsite(plan));
         match metadata.is_span() || plan.wanted().at_all() {
             true => Interest::sometimes(),
             false => Interest::never(),

@@ -1,9 +1,8 @@
 //! What is known of a callsite once and for all, so that a record need not be asked again.
 
-use std::collections::HashMap;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use tracing::{Level, Metadata};
 
@@ -15,8 +14,12 @@ use crate::message::EventType;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) metadata: &'static Metadata<'static>,
-    /// By the field's index.
     roles: Box<[Role]>,
+    /// What the fields are when a record is read: in one pass, or where fields stand before the message, which is to be
+    /// the note's beginning, in one for the message and one for the fields.
+    passes: (Box<[Role]>, Option<Box<[Role]>>),
+    /// Whether spans of this callsite say anything of objects.
+    pub(super) is_of_objects: bool,
     /// The record's own name, where its author gave it one.
     pub(super) name: Option<&'static str>,
     pub(super) kind: EventType,
@@ -26,8 +29,6 @@ pub(super) struct Plan {
     pub(super) names_an_object: bool,
     /// It has a field that names an object by somebody else's words.
     pub(super) is_ambient: bool,
-    /// A field stands before the message, which is to be the note's beginning.
-    pub(super) message_is_late: bool,
     /// Whether the record may take itself back.
     pub(super) may_skip: bool,
     /// It is of the `log` crate: its true target is in its fields.
@@ -43,7 +44,7 @@ pub(super) struct Wanted {
 }
 
 impl Plan {
-    fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
+    pub(super) fn new(metadata: &'static Metadata<'static>, notes: &NoteFields) -> Self {
         let is_log = metadata.target() == "log" && metadata.fields().field("log.target").is_some();
         let role = |name: &str| match Role::of(name) {
             Role::Note if is_log && name.starts_with("log.") => Role::LeftOut,
@@ -52,15 +53,27 @@ impl Plan {
         };
         let roles: Box<[Role]> = metadata.fields().iter().map(|it| role(it.name())).collect();
         let any = |is: fn(Role) -> bool| roles.iter().any(|it| is(*it));
-        let late = roles.iter().skip_while(|it| **it != Role::Note).any(|it| *it == Role::Message);
+        let is_ambient = any(Role::is_ambient);
+        let is_late = roles.iter().skip_while(|it| **it != Role::Note).any(|it| *it == Role::Message);
+        // What names the object was read before, where others' words name it.
+        let taken = |it: Role| is_ambient && it.is_of_an_object();
+        let only = |take: fn(Role) -> bool| {
+            let role = |it: &Role| if take(*it) && !taken(*it) { *it } else { Role::LeftOut };
+            roles.iter().map(role).collect::<Box<[Role]>>()
+        };
+        let passes = match is_late {
+            false => (only(|_| true), None),
+            true => (only(|it| it == Role::Message), Some(only(|it| it != Role::Message))),
+        };
         Self {
             metadata,
             name: own_name(metadata).filter(|_| !is_log),
             kind: if *metadata.level() <= Level::WARN { EventType::Warning } else { EventType::Normal },
             is_declared: any(Role::is_declared),
             names_an_object: any(|it| matches!(it, Role::Regarding(_))),
-            is_ambient: any(Role::is_ambient),
-            message_is_late: late,
+            is_ambient,
+            passes,
+            is_of_objects: any(Role::is_of_an_object),
             may_skip: any(|it| it == Role::Skip),
             is_log,
             wanted: AtomicU8::new(0),
@@ -68,14 +81,14 @@ impl Plan {
         }
     }
 
-    #[inline]
-    pub(super) fn role(&self, index: usize) -> Role {
-        self.roles.get(index).copied().unwrap_or(Role::LeftOut)
+    /// What the fields are, by their index.
+    pub(super) fn roles(&self) -> &[Role] {
+        &self.roles
     }
 
-    /// Whether spans of this callsite say anything of objects.
-    pub(super) fn is_of_objects(&self) -> bool {
-        self.roles.iter().any(|it| it.is_of_an_object())
+    /// What the fields are in the first pass over a record, and in the second where there is one.
+    pub(super) fn passes(&self) -> (&[Role], Option<&[Role]>) {
+        (&self.passes.0, self.passes.1.as_deref())
     }
 
     #[inline]
@@ -111,99 +124,59 @@ fn own_name(metadata: &'static Metadata<'static>) -> Option<&'static str> {
 
 /// The plans of every callsite that was met, found by the address of its metadata.
 ///
-/// Plans are only ever added, so that finding one takes no lock: a table of fixed size, and a map behind a lock for the
-/// callsites of a program so large that they do not fit in.
+/// Plans are only ever added, each at the end of its place's chain, so that finding one takes no lock.
 #[derive(Debug)]
 pub(super) struct Plans {
-    table: Box<[OnceLock<Arc<Plan>>]>,
-    others: RwLock<HashMap<usize, Arc<Plan>>>,
+    chains: Box<[Link; CHAINS]>,
 }
 
-/// Callsites of events from `INFO` up, and of spans: a large operator has some hundred with all its dependencies.
-const TABLE: usize = 2048;
-/// How many neighbours are tried before a callsite goes into the map.
-const PROBES: usize = 8;
+/// A large operator has some hundred callsites of spans, and of records from `INFO` up, with all its dependencies'.
+const CHAINS: usize = 1024;
+
+type Link = OnceLock<Box<Node>>;
+
+#[derive(Debug)]
+struct Node {
+    plan: Plan,
+    next: Link,
+}
 
 impl Plans {
     pub(super) fn new() -> Self {
-        Self::with_table_of(TABLE)
-    }
-
-    fn with_table_of(places: usize) -> Self {
-        Self { table: (0..places).map(|_| OnceLock::new()).collect(), others: RwLock::default() }
+        Self { chains: Box::new([const { Link::new() }; CHAINS]) }
     }
 
     /// The plan of a callsite, if it was met. Metadata that does not live for ever is nobody's.
     #[inline]
-    pub(super) fn find(&self, metadata: &Metadata<'_>) -> Option<Found<'_>> {
-        let first = self.first_place(metadata);
-        match self.table[first].get() {
-            Some(plan) if is_same(plan.metadata, metadata) => Some(Found::InTable(plan)),
-            Some(_) => self.find_further(metadata, first),
-            None => None,
-        }
-    }
-
-    fn find_further(&self, metadata: &Metadata<'_>, first: usize) -> Option<Found<'_>> {
-        for place in self.neighbours(first) {
-            match self.table[place].get() {
-                Some(plan) if is_same(plan.metadata, metadata) => return Some(Found::InTable(plan)),
-                Some(_) => {}
-                None => return None,
+    pub(super) fn find(&self, metadata: &Metadata<'_>) -> Option<&Plan> {
+        let mut link = self.chain_of(metadata);
+        while let Some(node) = link.get() {
+            if is_same(node.plan.metadata, metadata) {
+                return Some(&node.plan);
             }
+            link = &node.next;
         }
-        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
-        others.get(&address(metadata)).cloned().map(Found::Elsewhere)
+        None
     }
 
-    /// The plan of a callsite, made if it was not met before.
-    pub(super) fn find_or_make(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> Found<'_> {
-        match self.find(metadata) {
-            Some(plan) => plan,
-            None => self.add(metadata, notes),
-        }
-    }
-
+    /// Adds the plan of a callsite that was not met before.
     #[cold]
-    fn add(&self, metadata: &'static Metadata<'static>, notes: &NoteFields) -> Found<'_> {
-        let new = Arc::new(Plan::new(metadata, notes));
-        for place in self.neighbours(self.first_place(metadata)) {
+    pub(super) fn add(&self, metadata: &'static Metadata<'static>, make: impl Fn() -> Plan) -> &Plan {
+        let mut link = self.chain_of(metadata);
+        loop {
             // Another thread may be as fast, with the same callsite or another.
-            let plan = self.table[place].get_or_init(|| new.clone());
-            if is_same(plan.metadata, metadata) {
-                return Found::InTable(plan);
+            let node = link.get_or_init(|| Box::new(Node { plan: make(), next: Link::new() }));
+            if is_same(node.plan.metadata, metadata) {
+                return &node.plan;
             }
+            link = &node.next;
         }
-        let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
-        Found::Elsewhere(others.entry(address(metadata)).or_insert(new).clone())
     }
-
-    fn first_place(&self, metadata: &Metadata<'_>) -> usize {
-        // Callsites are statics of some 100 to 150 bytes that lie side by side.
-        (address(metadata) >> 5) % self.table.len()
-    }
-
-    fn neighbours(&self, first: usize) -> impl Iterator<Item = usize> {
-        let places = self.table.len();
-        (first..first + PROBES).map(move |it| it % places)
-    }
-}
-
-/// A plan that was found.
-pub(super) enum Found<'a> {
-    InTable(&'a Plan),
-    Elsewhere(Arc<Plan>),
-}
-
-impl std::ops::Deref for Found<'_> {
-    type Target = Plan;
 
     #[inline]
-    fn deref(&self) -> &Plan {
-        match self {
-            Found::InTable(plan) => plan,
-            Found::Elsewhere(plan) => plan,
-        }
+    fn chain_of(&self, metadata: &Metadata<'_>) -> &Link {
+        // Callsites are statics of some 100 to 150 bytes that lie side by side.
+        &self.chains[(address(metadata) >> 5) % CHAINS]
     }
 }
 

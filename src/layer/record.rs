@@ -8,23 +8,23 @@ use tracing::field::{Field, Visit};
 
 use super::names::{ANNOTATION, Role};
 use super::plan::Plan;
-use super::span::{Listening, Told, may_be, unquoted};
+use super::span::{Listening, Told, unquoted};
 use super::{Redact, Redaction};
 use crate::message::{EventType, Tag, Text};
 use crate::regarding::{Own, Part, Regarding};
 
 /// A record that is being read.
 pub(super) struct Reading<'a> {
-    plan: &'a Plan,
     redact: Option<&'a Redact>,
     text: &'a mut Text,
-    pass: Pass,
-    /// Whether the note has begun, and whether the newest piece is the note's.
-    note: Note,
+    /// What the fields are in this pass, by their index.
+    roles: &'a [Role],
+    /// Where the note's newest piece has its head, once the note has begun.
+    note: Option<usize>,
     kind: Option<EventType>,
     is_skipped: bool,
     is_malformed: bool,
-    named: Named,
+    parts: Parts,
 }
 
 /// What was read, beside the text.
@@ -32,44 +32,55 @@ pub(super) struct Read {
     pub(super) kind: EventType,
     pub(super) is_skipped: bool,
     pub(super) is_malformed: bool,
-    pub(super) named: Named,
+    pub(super) parts: Parts,
 }
 
-/// Which of the parts that make a reference enough the record says itself.
+/// Which parts of references the record says itself, one bit each, and which it says to be empty.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Named {
-    pub(super) kind: bool,
-    pub(super) name: bool,
-    pub(super) uid: bool,
+pub(super) struct Parts {
+    said: u16,
+    empty: u16,
 }
 
-impl Named {
+impl Parts {
+    #[inline]
+    fn say(&mut self, tag: Tag, is_empty: bool) {
+        let bit = Self::bit(tag);
+        // Where a name is given twice the last counts.
+        (self.said, self.empty) = match is_empty {
+            false => (self.said | bit, self.empty & !bit),
+            true => (self.said & !bit, self.empty | bit),
+        };
+    }
+
+    #[inline]
+    fn bit(tag: Tag) -> u16 {
+        match tag {
+            Tag::Regarding(part) => 1 << part as u16,
+            Tag::Related(part) => 1 << (part as u16 + 8),
+            Tag::Note | Tag::Reason | Tag::Action | Tag::AnnotationKey | Tag::AnnotationValue => 0,
+        }
+    }
+
+    fn is_said(self, part: Part) -> bool {
+        self.said & Self::bit(Tag::Regarding(part)) != 0
+    }
+
+    /// Whether a part is empty that no object lacks.
+    fn are_malformed(self) -> bool {
+        let of_both = |part| Self::bit(Tag::Regarding(part)) | Self::bit(Tag::Related(part));
+        self.empty & (of_both(Part::Kind) | of_both(Part::Name)) != 0
+    }
+
     /// Whether an Event can be posted about what the record names, completed by what the spans around it name.
-    pub(super) fn is_enough(self, outer: Option<&Regarding>) -> bool {
-        match (self.kind, self.name, self.uid) {
+    pub(super) fn are_enough(self, outer: Option<&Regarding>) -> bool {
+        match (self.is_said(Part::Kind), self.is_said(Part::Name), self.is_said(Part::Uid)) {
             (true, true, _) | (.., true) => true,
             // Another kind forgets the outer name; the same keeps it. The poster reads the words.
             (true, false, false) | (false, false, false) => outer.is_some_and(Regarding::is_enough),
             (false, true, false) => outer.is_some_and(|it| !it.kind.is_empty()),
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    All,
-    /// The message alone, since fields stand before it.
-    Message,
-    /// Everything else.
-    Fields,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Note {
-    None,
-    /// Begun, but something else was written since.
-    Left,
-    Open,
 }
 
 /// A chain of errors that goes on for longer than this goes on for ever.
@@ -79,144 +90,119 @@ const SOURCES: usize = 32;
 const MASK: &str = "***";
 
 /// Reads a record. Its message comes first in the note, whatever stands before it.
-#[inline]
+#[inline(always)]
 pub(super) fn read(event: &Event<'_>, plan: &Plan, redact: Option<&Redact>, text: &mut Text) -> Read {
-    let pass = if plan.message_is_late { Pass::Message } else { Pass::All };
-    let mut reading = Reading {
-        plan,
-        redact,
-        text,
-        pass,
-        note: Note::None,
-        kind: None,
-        is_skipped: false,
-        is_malformed: false,
-        named: Named::default(),
-    };
+    let (roles, then) = plan.passes();
+    let parts = Parts::default();
+    let mut reading =
+        Reading { redact, text, roles, note: None, kind: None, is_skipped: false, is_malformed: false, parts };
     if plan.is_ambient {
-        reading.take_ambient(event);
+        reading.take_ambient(event, plan);
     }
     event.record(&mut reading);
-    if plan.message_is_late {
-        reading.pass = Pass::Fields;
+    if let Some(then) = then {
+        reading.roles = then;
         event.record(&mut reading);
     }
     Read {
         kind: reading.kind.unwrap_or(plan.kind),
         is_skipped: reading.is_skipped,
-        is_malformed: reading.is_malformed,
-        named: reading.named,
+        is_malformed: reading.is_malformed || reading.parts.are_malformed() || reading.text.is_overlong(),
+        parts: reading.parts,
     }
 }
 
 impl Reading<'_> {
     /// A record that names its object by others' words is read as a span is: it is rare, and may cost.
     #[cold]
-    fn take_ambient(&mut self, event: &Event<'_>) {
-        let mut listening = Listening { plan: self.plan, said: Vec::new() };
+    fn take_ambient(&mut self, event: &Event<'_>, plan: &Plan) {
+        let mut listening = Listening { plan, said: Vec::new() };
         event.record(&mut listening);
         let mut told = Told::default();
         told.take(listening.said);
         self.is_malformed |= told.is_malformed();
-        for (own, tag) in
-            [(told.regarding(None), Tag::Regarding as fn(Part) -> Tag), (told.related().cloned(), Tag::Related)]
-        {
-            let Some(Own { parts, namespace_is_said }) = own else { continue };
-            let Regarding { api_version, kind, namespace, name, uid, field_path, .. } = &parts;
-            if matches!(tag(Part::Name), Tag::Regarding(_)) {
-                self.named = Named { kind: !kind.is_empty(), name: !name.is_empty(), uid: !uid.is_empty() };
-            }
-            for (part, words) in [
-                (Part::ApiVersion, api_version),
-                (Part::Kind, kind),
-                (Part::Namespace, namespace),
-                (Part::Name, name),
-                (Part::Uid, uid),
-                (Part::FieldPath, field_path),
-            ] {
-                if !words.is_empty() || (part == Part::Namespace && namespace_is_said) {
-                    self.text.push(tag(part), words);
-                }
+        if let Some(own) = told.regarding(None) {
+            self.take_own(&own, Tag::Regarding);
+        }
+        if let Some(own) = told.related() {
+            self.take_own(own, Tag::Related);
+        }
+    }
+
+    fn take_own(&mut self, own: &Own, tag: fn(Part) -> Tag) {
+        for (part, words) in own.parts.parts() {
+            if !words.is_empty() || (part == Part::Namespace && own.namespace_is_said) {
+                self.take_part(tag(part), words);
             }
         }
     }
 
-    /// What a field is in this pass.
     #[inline]
     fn role(&self, field: &Field) -> Role {
-        let role = self.plan.role(field.index());
-        match self.pass {
-            Pass::All => role,
-            Pass::Message if role == Role::Message => role,
-            Pass::Fields if role != Role::Message => role,
-            Pass::Message | Pass::Fields => Role::LeftOut,
-        }
+        self.roles.get(field.index()).copied().unwrap_or(Role::LeftOut)
     }
 
-    /// A value that is words, or can be written as such.
     #[inline]
-    fn take(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        match self.role(field) {
-            Role::Message => {
-                self.go_on_with_the_note();
-                let _ = write!(self.text, "{value:?}");
-            }
-            Role::Note => self.take_field(field, value),
-            Role::LeftOut => {}
-            Role::Regarding(part) => self.take_part(Tag::Regarding(part), value),
-            Role::Related(part) => self.take_part(Tag::Related(part), value),
-            role => self.take_other(role, field, value),
-        }
+    fn take_part(&mut self, tag: Tag, words: &str) {
+        self.text.push(tag, words);
+        self.parts.say(tag, words.is_empty());
     }
 
-    /// The same for plain strings, which need no formatting.
     #[inline]
-    fn take_str(&mut self, field: &Field, value: &str) {
-        match self.role(field) {
-            Role::Message => {
-                self.go_on_with_the_note();
-                self.text.write(value);
-            }
-            Role::Note if self.redact.is_none() => {
-                self.begin_field(field);
-                self.text.write(value);
-            }
-            Role::LeftOut => {}
-            Role::Regarding(part) => self.take_part_str(Tag::Regarding(part), value),
-            Role::Related(part) => self.take_part_str(Tag::Related(part), value),
-            Role::Reason if !value.is_empty() => {
-                self.note = self.note.left();
-                self.text.push(Tag::Reason, value);
-            }
-            _ => self.take(field, &format_args!("{value}")),
-        }
-    }
-
-    /// A value that no part of a reference can have.
-    #[inline]
-    fn take_odd(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        match self.role(field) {
-            Role::Regarding(_) | Role::Related(_) => self.is_malformed = true,
-            _ => self.take(field, value),
-        }
-    }
-
     fn go_on_with_the_note(&mut self) {
-        if self.note != Note::Open {
+        if self.note != Some(self.text.newest()) {
             self.text.begin(Tag::Note);
-            self.note = Note::Open;
+            self.note = Some(self.text.newest());
         }
     }
 
     #[inline]
     fn begin_field(&mut self, field: &Field) {
-        let is_first = self.note == Note::None;
+        let is_first = self.note.is_none();
         self.go_on_with_the_note();
         if !is_first {
             self.text.write(" ");
         }
         self.text.write(field.name());
         self.text.write("=");
+    }
+
+    /// Any field, with a value that must be formatted.
+    #[inline(never)]
+    fn take(&mut self, role: Role, field: &Field, value: &dyn fmt::Debug) {
+        match role {
+            Role::Message => {
+                self.go_on_with_the_note();
+                let _ = write!(self.text, "{value:?}");
+            }
+            Role::Note => self.take_field(field, value),
+            Role::LeftOut => {}
+            Role::Regarding(part) => self.format_part(Tag::Regarding(part), value),
+            Role::Related(part) => self.format_part(Tag::Related(part), value),
+            Role::Reason => drop(self.format_word(Tag::Reason, value)),
+            Role::Action => drop(self.format_word(Tag::Action, value)),
+            Role::Type => match unquoted(&format!("{value:?}")) {
+                "Normal" => self.kind = Some(EventType::Normal),
+                "Warning" => self.kind = Some(EventType::Warning),
+                _ => self.is_malformed = true,
+            },
+            Role::Skip => match unquoted(&format!("{value:?}")) {
+                "true" => self.is_skipped = true,
+                "false" => self.is_skipped = false,
+                _ => self.is_malformed = true,
+            },
+            Role::Annotation => self.take_annotation(field, value),
+            // They were taken before all others.
+            Role::ObjectRef | Role::OtelName(_) | Role::OtelUid(_) | Role::OtelNamespace => {}
+        }
+    }
+
+    /// A value that no part of a reference can have.
+    fn take_odd(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match self.role(field) {
+            Role::Regarding(_) | Role::Related(_) => self.is_malformed = true,
+            role => self.take(role, field, value),
+        }
     }
 
     fn take_field(&mut self, field: &Field, value: &dyn fmt::Debug) {
@@ -234,11 +220,13 @@ impl Reading<'_> {
         let _ = write!(self.text, "{value:?}");
     }
 
-    fn take_part(&mut self, tag: Tag, value: &dyn fmt::Debug) {
-        if self.plan.is_ambient {
-            return;
-        }
-        self.note = self.note.left();
+    fn format_part(&mut self, tag: Tag, value: &dyn fmt::Debug) {
+        let is_empty = self.format_word(tag, value);
+        self.parts.say(tag, is_empty);
+    }
+
+    /// Writes a word, and says whether it is empty.
+    fn format_word(&mut self, tag: Tag, value: &dyn fmt::Debug) -> bool {
         self.text.begin(tag);
         let place = self.text.len();
         let _ = write!(self.text, "{value:?}");
@@ -248,101 +236,48 @@ impl Reading<'_> {
             self.text.take_back(place);
             self.text.write(&words);
         }
-        self.check_part(tag, self.text.len() - place);
-    }
-
-    #[inline]
-    fn take_part_str(&mut self, tag: Tag, value: &str) {
-        if self.plan.is_ambient {
-            return;
-        }
-        self.note = self.note.left();
-        self.text.push(tag, value);
-        self.check_part(tag, value.len());
-    }
-
-    #[inline]
-    fn check_part(&mut self, tag: Tag, length: usize) {
-        let (Tag::Regarding(part) | Tag::Related(part)) = tag else { return };
-        let is_empty = length == 0;
-        self.is_malformed |= self.text.is_overlong() || (is_empty && !may_be(part, ""));
-        if let Tag::Regarding(part) = tag {
-            match part {
-                Part::Kind => self.named.kind = !is_empty,
-                Part::Name => self.named.name = !is_empty,
-                Part::Uid => self.named.uid = !is_empty,
-                Part::ApiVersion | Part::Namespace | Part::FieldPath => {}
-            }
-        }
-    }
-
-    fn take_other(&mut self, role: Role, field: &Field, value: &dyn fmt::Debug) {
-        match role {
-            Role::Reason => self.take_word(Tag::Reason, value),
-            Role::Action => self.take_word(Tag::Action, value),
-            Role::Type => {
-                let words = format!("{value:?}");
-                match unquoted(&words) {
-                    "Normal" => self.kind = Some(EventType::Normal),
-                    "Warning" => self.kind = Some(EventType::Warning),
-                    _ => self.is_malformed = true,
-                }
-            }
-            Role::Skip => match unquoted(&format!("{value:?}")) {
-                "true" => self.is_skipped = true,
-                "false" => self.is_skipped = false,
-                _ => self.is_malformed = true,
-            },
-            Role::Annotation => self.take_annotation(field, value),
-            _ => {}
-        }
-    }
-
-    fn take_word(&mut self, tag: Tag, value: &dyn fmt::Debug) {
-        self.note = self.note.left();
-        self.text.begin(tag);
-        let words = self.text.len();
-        let _ = write!(self.text, "{value:?}");
-        let written = self.text.since(words);
-        if written.starts_with('"') {
-            let word = unquoted(written).to_owned();
-            self.text.take_back(words);
-            self.text.write(&word);
-        }
+        self.text.len() == place
     }
 
     fn take_annotation(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let key = field.name().strip_prefix(ANNOTATION).unwrap_or_default();
-        let masked = match self.redact.map(|it| it(field.name(), &format!("{value:?}"))) {
+        let is_masked = match self.redact.map(|it| it(field.name(), &format!("{value:?}"))) {
             Some(Redaction::Drop) => return,
             Some(Redaction::Mask) => true,
             Some(Redaction::Keep) | None => false,
         };
-        self.note = self.note.left();
         self.text.push(Tag::AnnotationKey, key);
         self.text.begin(Tag::AnnotationValue);
-        let _ = match masked {
+        let _ = match is_masked {
             true => self.text.write_str(MASK),
             false => write!(self.text, "{value:?}"),
         };
     }
 }
 
-impl Note {
-    fn left(self) -> Self {
-        if self == Note::Open { Note::Left } else { self }
-    }
-}
-
 impl Visit for Reading<'_> {
-    #[inline]
+    // Every record has a message.
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.take(field, value);
+        match self.role(field) {
+            Role::Message => {
+                self.go_on_with_the_note();
+                let _ = self.text.write_fmt(format_args!("{value:?}"));
+            }
+            role => self.take(role, field, value),
+        }
     }
 
-    #[inline]
+    // Strings need no formatting, and most fields of ours are strings.
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.take_str(field, value);
+        match self.role(field) {
+            Role::Regarding(part) => self.take_part(Tag::Regarding(part), value),
+            Role::Reason => self.text.push(Tag::Reason, value),
+            Role::Note if self.redact.is_none() => {
+                self.begin_field(field);
+                self.text.write(value);
+            }
+            role => self.take(role, field, &format_args!("{value}")),
+        }
     }
 
     /// An error is told with all that caused it.

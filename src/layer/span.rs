@@ -271,7 +271,7 @@ pub(super) struct Listening<'a> {
 
 impl Listening<'_> {
     fn role(&self, field: &Field) -> Option<Role> {
-        Some(self.plan.role(field.index())).filter(|it| it.is_of_an_object())
+        self.plan.roles().get(field.index()).copied().filter(|it| it.is_of_an_object())
     }
 
     fn say(&mut self, field: &Field, words: Option<&str>) {

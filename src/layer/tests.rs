@@ -14,7 +14,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::prelude::*;
 
 use super::Choices;
-use crate::message::{EventType, Loss, Occurrence};
+use crate::message::{EventType, Loss, NOTE_LIMIT, Occurrence, cut_middle, without_controls};
 use crate::queue::{Receiver, Sender, queue};
 use crate::regarding::Regarding;
 
@@ -72,12 +72,8 @@ fn malformed(run: impl FnOnce()) -> u64 {
 }
 
 impl Ear {
-    fn next(&self) -> Option<Occurrence> {
-        self.receiver.try_recv()
-    }
-
     fn heard(&self) -> Vec<Heard> {
-        std::iter::from_fn(|| self.next()).map(|it| Heard::of(&it)).collect()
+        std::iter::from_fn(|| self.receiver.try_recv()).map(|it| Heard::of(&it)).collect()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -98,7 +94,7 @@ impl Heard {
             kind: occurrence.kind,
             reason: occurrence.reason(&opened).map(Into::into),
             action: opened.action.or(occurrence.span).map(Into::into),
-            note: opened.note.to_string(),
+            note: cut_middle(&without_controls(&opened.note), NOTE_LIMIT).into(),
             annotations: opened.annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
         }
     }
@@ -136,24 +132,4 @@ fn choices(change: impl FnOnce(&mut Choices)) -> Choices {
     let mut choices = Choices::default();
     change(&mut choices);
     choices
-}
-
-/// A log of its own, as another layer would keep one.
-#[derive(Clone, Default)]
-struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

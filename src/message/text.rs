@@ -7,7 +7,7 @@ use crate::regarding::Part;
 /// How much fits without touching the heap: five fields of a reference, a reason, and a message of a line.
 ///
 /// A uid has 36 bytes; a name, a namespace, a kind and a reason seldom more than 60 together; a note up to 100 bytes
-/// must cost no allocation; a piece has a head of 5 bytes.
+/// must cost no allocation; a piece has a head of 2 bytes.
 const INLINE: usize = 216;
 
 /// How much of a note's beginning and of its end is kept when it is long, so that a message of a megabyte does not lie
@@ -40,7 +40,7 @@ pub(crate) enum Tag {
 pub(crate) struct Text {
     /// How much of `inline` is taken; [`SPILLED`] when everything is in `spill`.
     len: usize,
-    /// Where the newest piece has its head. Its length is written there when the next one begins.
+    /// Where the newest piece has its head.
     newest: usize,
     inline: [u8; INLINE],
     spill: Vec<u8>,
@@ -49,31 +49,54 @@ pub(crate) struct Text {
 /// So long that nothing more fits: one comparison tells on every write both whether there is room and where.
 const SPILLED: usize = usize::MAX / 2;
 
-/// One byte of tag and four of length.
-const HEAD: usize = 5;
+/// A piece begins with a byte that UTF-8 never has, and its tag: so its length need not be known when it begins.
+const MARK: u8 = 0xff;
+const HEAD: usize = 2;
 
 impl Text {
     /// Begins a piece.
+    #[inline]
     pub(crate) fn begin(&mut self, tag: Tag) {
-        let end = self.len();
-        if let Some(length) = end.checked_sub(self.newest + HEAD) {
-            let head = self.newest + 1..self.newest + HEAD;
-            self.bytes_mut()[head].copy_from_slice(&(length as u32).to_le_bytes());
+        let head = [MARK, tag.byte()];
+        match self.inline.get_mut(self.len..self.len + HEAD) {
+            Some(room) => {
+                room.copy_from_slice(&head);
+                self.newest = self.len;
+                self.len += HEAD;
+            }
+            None => {
+                self.spill(HEAD);
+                self.newest = self.spill.len();
+                self.spill.extend_from_slice(&head);
+            }
         }
-        self.newest = end;
-        self.append(&[tag.byte(), 0, 0, 0, 0]);
+    }
+
+    /// Makes it empty, and frees what it spilled.
+    pub(crate) fn blank(&mut self) {
+        (self.len, self.newest) = (0, 0);
+        if self.spill.capacity() > 0 {
+            self.spill = Vec::new();
+        }
     }
 
     /// A whole piece.
+    #[inline]
     pub(crate) fn push(&mut self, tag: Tag, words: &str) {
         self.begin(tag);
         self.write(words);
     }
 
+    /// Where the newest piece has its head.
+    #[inline]
+    pub(crate) fn newest(&self) -> usize {
+        self.newest
+    }
+
     /// More of the newest piece.
     #[inline]
     pub(crate) fn write(&mut self, words: &str) {
-        let end = self.len.wrapping_add(words.len());
+        let end = self.len + words.len();
         match self.inline.get_mut(self.len..end) {
             Some(room) => {
                 room.copy_from_slice(words.as_bytes());
@@ -104,17 +127,10 @@ impl Text {
     }
 
     pub(crate) fn parts(&self) -> impl Iterator<Item = (Tag, &str)> {
-        let bytes = self.bytes();
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let (head, after) = bytes.get(at..)?.split_at_checked(HEAD)?;
-            let len = match at == self.newest {
-                true => after.len(),
-                false => u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize,
-            };
-            at += HEAD + len;
-            let words = std::str::from_utf8(&after[..len]).expect("a piece is written by whole strs only");
-            Some((Tag::of(head[0]), words))
+        // What stands before the first mark is nothing.
+        self.bytes().split(|it| *it == MARK).skip(1).filter_map(|piece| {
+            let (tag, words) = piece.split_first()?;
+            Some((Tag::of(*tag), std::str::from_utf8(words).expect("a piece is written by whole strs only")))
         })
     }
 
@@ -122,24 +138,7 @@ impl Text {
         if self.len == SPILLED { &self.spill } else { &self.inline[..self.len] }
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        if self.len == SPILLED { &mut self.spill } else { &mut self.inline[..self.len] }
-    }
-
-    fn append(&mut self, bytes: &[u8]) {
-        let end = self.len.wrapping_add(bytes.len());
-        match self.inline.get_mut(self.len..end) {
-            Some(room) => {
-                room.copy_from_slice(bytes);
-                self.len = end;
-            }
-            None => {
-                self.spill(bytes.len());
-                self.spill.extend_from_slice(bytes);
-            }
-        }
-    }
-
+    #[cold]
     fn spill(&mut self, more: usize) {
         if self.len != SPILLED {
             self.spill.reserve(2 * INLINE + more);
@@ -181,13 +180,23 @@ impl Text {
         }
     }
 
-    /// Whether the newest piece is longer than its sort may be.
+    /// Whether a part of a reference is longer than any name, kind or uid.
+    #[inline]
     pub(crate) fn is_overlong(&self) -> bool {
-        self.len == SPILLED && self.newest_tag() != Tag::Note && self.len() > self.newest + HEAD + WORDS_LIMIT
+        self.len == SPILLED && self.any_is_overlong()
+    }
+
+    #[cold]
+    fn any_is_overlong(&self) -> bool {
+        let is_overlong = |tag, words: &str| match tag {
+            Tag::Regarding(_) | Tag::Related(_) => words.len() > WORDS_LIMIT,
+            Tag::Note | Tag::Reason | Tag::Action | Tag::AnnotationKey | Tag::AnnotationValue => false,
+        };
+        self.parts().any(|(tag, words)| is_overlong(tag, words))
     }
 
     fn newest_tag(&self) -> Tag {
-        self.bytes().get(self.newest).map_or(Tag::Note, |it| Tag::of(*it))
+        self.bytes().get(self.newest + 1).map_or(Tag::Note, |it| Tag::of(*it))
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Desk<S> {
     begin: Instant,
     last_heard: Instant,
     flushes: Vec<Flushing>,
+    #[cfg(feature = "metrics")]
+    meter: super::meter::Meter,
 }
 
 /// A flush that has begun.
@@ -63,6 +65,8 @@ pub(super) struct Parts {
     pub(super) orders: mpsc::UnboundedReceiver<Order>,
     /// How long one request may take.
     pub(super) attempt: Duration,
+    #[cfg(feature = "metrics")]
+    pub(super) meter: super::meter::Meter,
 }
 
 impl<S: Sink> Desk<S> {
@@ -79,6 +83,8 @@ impl<S: Sink> Desk<S> {
             begin,
             last_heard: begin,
             flushes: Vec::new(),
+            #[cfg(feature = "metrics")]
+            meter: parts.meter,
         }
     }
 
@@ -166,6 +172,8 @@ impl<S: Sink> Desk<S> {
 
     fn tell_the_tally(&mut self) {
         self.tally.publish(&self.correlator.account(), self.begin.elapsed());
+        #[cfg(feature = "metrics")]
+        self.meter.publish(self.begin.elapsed());
     }
 
     fn begin_flush(&mut self, order: Order) {
@@ -232,6 +240,8 @@ impl<S> Desk<S> {
         let untold = account.held + account.in_flight + self.receiver.len() as u64;
         self.correlator.give_up();
         self.tally.publish(&self.correlator.account(), self.begin.elapsed());
+        #[cfg(feature = "metrics")]
+        self.meter.publish_now();
         for it in self.flushes.drain(..) {
             it.answer(&account, untold);
         }

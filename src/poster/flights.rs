@@ -14,10 +14,13 @@ use crate::correlate::Ticket;
 use crate::message::{Reply, Request};
 use crate::sink::Sink;
 
+/// One request, from the sending to its reply.
+type Flight = Pin<Box<dyn Future<Output = (Ticket, Reply)> + Send>>;
+
 pub(super) struct Flights<S> {
     sink: Arc<S>,
     attempt: Duration,
-    under_way: FuturesUnordered<Pin<Box<dyn Future<Output = (Ticket, Reply)> + Send>>>,
+    under_way: FuturesUnordered<Flight>,
     /// All that are not settled yet, also those whose future is gone.
     tickets: Vec<Ticket>,
 }
@@ -60,7 +63,7 @@ impl<S: Sink> Flights<S> {
     }
 }
 
-/// One request, from the sending to its reply; a sink that panics or hangs gives no reply, which is one too.
+/// A sink that panics or hangs gives no reply, which is one too.
 async fn attempt<S: Sink>(sink: Arc<S>, limit: Duration, ticket: Ticket, request: Request) -> (Ticket, Reply) {
     let unavailable = |why: String| Reply::Unavailable { retry_after: None, why: why.into() };
     let sent = AssertUnwindSafe(async { sink.send(request).await }).catch_unwind();

@@ -81,7 +81,9 @@ impl IntoFuture for Flush {
             let (answer, answered) = oneshot::channel();
             let asking = handle.clone();
             // A thread waits, as it can everywhere: the executor may be any, and a tokio runtime may have no timers.
-            let ask = move || drop(answer.send(asking.order_and_wait(OrderKind::Flush, deadline)));
+            let ask = move || {
+                let _ = answer.send(asking.order_and_wait(OrderKind::Flush, deadline));
+            };
             match thread::Builder::new().name("k8s-events-flush".into()).spawn(ask) {
                 Ok(_) => answered.await.unwrap_or_else(|_| handle.told_since(&handle.stats())),
                 Err(_) => handle.told_since(&handle.stats()),
@@ -94,7 +96,10 @@ impl Handle {
     pub(super) fn order_and_wait(&self, kind: OrderKind, deadline: Duration) -> Outcome {
         let before = self.stats();
         let (answer, answered) = crossbeam_channel::bounded(1);
-        let sent = self.order(kind, deadline, Box::new(move |it| drop(answer.send(it))));
+        let answer = move |it| {
+            let _ = answer.send(it);
+        };
+        let sent = self.order(kind, deadline, Box::new(answer));
         let grace = (deadline / 20).clamp(GRACE.0, GRACE.1);
         let outcome = if sent { answered.recv_timeout(deadline.saturating_add(grace)).ok() } else { None };
         outcome.unwrap_or_else(|| self.told_since(&before))

@@ -145,7 +145,9 @@ fn without_quotations(status: &Status) -> String {
     let is_the_authorizers = message.contains(" is forbidden: User ") && message.contains(" cannot ");
     match message.find(" denied the request") {
         _ if is_the_authorizers => message.clone(),
-        Some(end) if message.starts_with("admission webhook ") => message[..end + " denied the request".len()].to_owned(),
+        Some(end) if message.starts_with("admission webhook ") => {
+            message[..end + " denied the request".len()].to_owned()
+        }
         _ => refusal(403, status),
     }
 }
@@ -272,7 +274,8 @@ mod tests {
 
     #[test]
     fn a_missing_right_is_told_in_the_authorizers_words_and_no_others() {
-        let rbac = r#"events is forbidden: User "u" cannot create resource "events" in API group "" in the namespace "a""#;
+        let rbac =
+            r#"events is forbidden: User "u" cannot create resource "events" in API group "" in the namespace "a""#;
         let hook = r#"admission webhook "w" denied the request"#;
         for (message, told) in [
             (rbac.to_owned(), rbac),

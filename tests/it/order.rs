@@ -23,7 +23,7 @@ fn events_of_one_object_appear_in_the_order_of_the_log_calls() {
         Fault::garbage(),
     ];
     for (seed, fault) in (1..).zip(faults) {
-        server.fail(When::write().chance(0.004, seed), fault);
+        server.fail(When::write().chance(0.002, seed), fault);
     }
     let program = Program::on_a_thread(server.config(), |it| {
         it.object_budget(1_000, Duration::from_secs(1)).total_budget(100_000, Duration::from_millis(1))

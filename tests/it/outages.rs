@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use tracing_k8s_events::{Handle, MemorySink, Publish, Reply, Request, Sink, builder};
+use tracing_k8s_events::{Handle, MemorySink, Publish, Reply, Request, Resource, Sink, builder};
 
 use crate::kit::{assert_closes, object};
 
@@ -256,4 +256,23 @@ async fn a_flush_is_answered_at_its_deadline_also_where_that_is_never() {
     not_ready(&handle, "a");
     let outcome = handle.flush(Duration::MAX).await;
     assert!(outcome.is_complete());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_was_made_anew_gets_its_new_uid() {
+    let anew = seconds(60);
+    let looks_up = move |at: Duration, request: &Request| match request {
+        Request::Discover { .. } => Some(Reply::Resources(vec![Resource::new("Foo", "foos", true)])),
+        Request::LookUp { .. } => Some(Reply::Found { uid: if at < anew { "first" } else { "second" }.into() }),
+        _ => None,
+    };
+    let sink = Scripted::new(looks_up);
+    let handle = program(&sink);
+    for reason in ["A", "B"] {
+        let bare = k8s_openapi::api::core::v1::ObjectReference { uid: None, ..object("Foo", "a") };
+        handle.publish(&bare, Publish::warning(reason, "not ready"));
+        pass(seconds(6 * 60)).await;
+    }
+    let uids: Vec<Box<str>> = sink.0.memory.events().iter().map(|it| it.event.regarding.uid.clone()).collect();
+    assert_eq!(uids, ["first".into(), "second".into()]);
 }

@@ -1,17 +1,18 @@
 //! An API server inside the test: real HTTP on loopback, asked through a real `kube::Client`.
 //!
-//! It keeps Events of both groups in one storage and treats them as a real server does: names, namespaces, sizes, times,
-//! series, immutable fields, conversions, status codes and `Status` bodies. `tests/apiserver.rs` asks it and a real server
-//! the same questions. A few other kinds of object are kept so that Events have something to be about.
+//! It keeps Events of both groups in one storage and treats them as a real server does: names, namespaces, sizes,
+//! times, series, immutable fields, conversions, status codes and `Status` bodies. `tests/apiserver.rs` asks it and a
+//! real server the same questions. A few other kinds of object are kept so that Events have something to be about.
 //!
 //! It can be told to fail ([`ApiServer::fail`]), to be away ([`ApiServer::go_away`]), and what time it is
-//! ([`ApiServer::advance`]). It tells what it was asked ([`ApiServer::requests`]) and wakes a test that waits for something
-//! ([`ApiServer::until`]), so that no test sleeps.
+//! ([`ApiServer::advance`]). It tells what it was asked ([`ApiServer::requests`]) and wakes a test that waits for
+//! something ([`ApiServer::until`]), so that no test sleeps.
 //!
 //! It runs on a thread of its own with a runtime of its own, and ends when it is dropped.
 
 mod access;
 mod apply;
+mod controls;
 mod decode;
 mod discovery;
 mod events;
@@ -25,6 +26,7 @@ mod objects;
 mod patch;
 mod random;
 mod select;
+mod shared;
 mod state;
 mod status;
 mod table;
@@ -32,15 +34,14 @@ mod validate;
 mod view;
 mod watch;
 
-use std::io;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
+use std::{io, thread};
 
-use k8s_openapi::api::core::v1::{Event, ObjectReference};
+use k8s_openapi::api::core::v1::Event;
 use serde_json::Value;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch::Sender;
@@ -49,8 +50,8 @@ pub use access::Rule;
 pub use fault::{Fault, Injection, When};
 pub use log::Logged;
 
-use fault::Placed;
-use message::{Answer, Kind, Request};
+use message::Kind;
+use shared::{Shared, lock};
 use state::State;
 
 /// How long a test waits for something that will not come. Generous: it is for the machine that has other work too.
@@ -68,33 +69,16 @@ pub struct ApiServer {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// What the server's connections and the test both see.
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    requests: Mutex<Vec<Logged>>,
-    /// Of the next request.
-    number: AtomicUsize,
-    faults: Mutex<Vec<Arc<Placed>>>,
-    /// Told at every request, answer and change.
-    changed: Sender<u64>,
-}
-
 impl ApiServer {
-    /// A server on a free port, where only who has a token may do something. [`ApiServer::config`] has one that may do all.
+    /// A server on a free port, where only who has a token may do something. [`ApiServer::config`] has one that may do
+    /// all.
     pub fn start() -> ApiServer {
         ApiServer::start_on(0).unwrap_or_else(|error| panic!("the API server cannot listen on loopback: {error}"))
     }
 
     /// A server on this port of loopback; 0 takes a free one.
     pub fn start_on(port: u16) -> io::Result<ApiServer> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State::new()),
-            requests: Mutex::default(),
-            number: AtomicUsize::new(0),
-            faults: Mutex::default(),
-            changed: Sender::new(0),
-        });
+        let shared = Arc::new(Shared::new());
         let (away, told_away) = tokio::sync::watch::channel(false);
         let (listening, here) = tokio::sync::watch::channel(false);
         let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -163,8 +147,6 @@ impl ApiServer {
         kube::Client::try_from(config).unwrap_or_else(|error| panic!("no client for {}: {error}", self.url()))
     }
 
-    // What is there.
-
     /// Every Event, as core/v1 shows it, by namespace and name.
     pub fn events(&self) -> Vec<Value> {
         let core = Kind::new("", "v1", "Event", "events", "ev", true);
@@ -218,7 +200,7 @@ impl ApiServer {
     pub fn until<'a>(&'a self, condition: impl Fn(&ApiServer) -> bool + 'a) -> impl Future<Output = ()> + 'a {
         let caller = Location::caller();
         // On the server's runtime, so that a test whose own clock is paused waits in earnest.
-        let deadline = self.runtime.spawn(async { tokio::time::sleep(PATIENCE).await });
+        let deadline = self.runtime.spawn(async { tokio::time::timeout(PATIENCE, pending::<()>()).await });
         async move {
             let mut changed = self.shared.changed.subscribe();
             let mut deadline = deadline;
@@ -236,107 +218,6 @@ impl ApiServer {
     #[track_caller]
     pub fn wait_until(&self, condition: impl Fn(&ApiServer) -> bool) {
         self.runtime.block_on(self.until(condition));
-    }
-
-    // What is so.
-
-    pub fn add_namespace(&self, name: &str) {
-        self.with(|state| state.add_namespace(name));
-    }
-
-    /// From now on nothing can be created in it.
-    pub fn terminate_namespace(&self, name: &str) {
-        self.with(|state| state.terminate(name));
-    }
-
-    /// Another kind of object that the server knows, as from a CustomResourceDefinition.
-    pub fn add_kind(&self, group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) {
-        self.with(|state| state.kinds.push(Kind::new(group, version, kind, plural, "", namespaced)));
-    }
-
-    /// An object of a kind that the server knows, and the reference to it, with the uid that it was given.
-    pub fn add_object(&self, api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> ObjectReference {
-        self.with(|state| {
-            let named = |it: &&Kind| it.api_version() == api_version && it.kind == kind;
-            let found = state.kinds.iter().find(named).cloned();
-            let found =
-                found.unwrap_or_else(|| panic!("the server knows no {kind} of {api_version}: add_kind comes first"));
-            let object = state.keep_object(&found, namespace.unwrap_or_default(), name, serde_json::Map::new());
-            let text = |value: &Value| value.as_str().map(str::to_owned);
-            ObjectReference {
-                api_version: Some(api_version.to_owned()),
-                kind: Some(kind.to_owned()),
-                namespace: namespace.map(str::to_owned),
-                name: Some(name.to_owned()),
-                uid: text(&object["metadata"]["uid"]),
-                ..ObjectReference::default()
-            }
-        })
-    }
-
-    /// A user who may do just this; answers its configuration. Granting anew replaces the rules while the token stays.
-    pub fn grant(&self, name: &str, rules: impl IntoIterator<Item = Rule>) -> kube::Config {
-        let (user, token) = (format!("system:serviceaccount:default:{name}"), format!("token-of-{name}"));
-        self.with(|state| state.access.grant(&token, &user, rules.into_iter().collect()));
-        self.config_with(&token)
-    }
-
-    /// The token of a granted user is no longer one.
-    pub fn revoke(&self, name: &str) {
-        self.with(|state| state.access.revoke(&format!("token-of-{name}")));
-    }
-
-    // Time.
-
-    /// How long an Event lives after its last write. One hour at first.
-    pub fn set_event_ttl(&self, ttl: Duration) {
-        self.with(|state| state.ttl = ttl);
-    }
-
-    /// Moves the server's clock on: Events whose time is over are gone. Nothing else lets that clock go.
-    pub fn advance(&self, by: Duration) {
-        self.with(|state| state.advance(by));
-    }
-
-    /// The time of this Event is over. Whether there was one.
-    pub fn expire(&self, namespace: &str, name: &str) -> bool {
-        self.with(|state| state.forget_event(namespace, name))
-    }
-
-    /// The time of every Event is over. How many there were.
-    pub fn expire_all(&self) -> usize {
-        self.with(|state| {
-            let names: Vec<(String, String)> = state.events.keys().cloned().collect();
-            names.iter().filter(|(namespace, name)| state.forget_event(namespace, name)).count()
-        })
-    }
-
-    // What goes wrong.
-
-    /// Puts a fault in place, until it is removed. Of several that take one request, the one put first strikes.
-    pub fn fail(&self, when: When, fault: Fault) -> Injection {
-        let placed = Arc::new(Placed::new(when, fault));
-        lock(&self.shared.faults).push(placed.clone());
-        Injection(placed)
-    }
-
-    /// Takes every fault away, and lets go of what they hold.
-    pub fn heal(&self) {
-        for placed in lock(&self.shared.faults).drain(..) {
-            Injection(placed).end();
-        }
-    }
-
-    /// Closes every connection, and listens no more: who connects is refused. The port stays this server's.
-    pub fn go_away(&mut self) {
-        self.away.send_replace(true);
-        self.settle(false);
-    }
-
-    /// Listens again, on the same port.
-    pub fn come_back(&mut self) {
-        self.away.send_replace(false);
-        self.settle(true);
     }
 
     fn settle(&mut self, wanted: bool) {
@@ -390,66 +271,4 @@ impl Drop for ApiServer {
             let _ = thread.join();
         }
     }
-}
-
-impl Shared {
-    /// Writes a request down, and finds the fault that strikes it.
-    fn arrived(&self, request: &Request) -> (usize, Option<Arc<Placed>>) {
-        let mut logged = Logged::of(request);
-        let mut requests = lock(&self.requests);
-        // Counted under the lock, so that the log is sorted by it.
-        logged.number = self.number.fetch_add(1, Ordering::SeqCst);
-        let mut struck = None;
-        // Every fault counts what it sees, whichever strikes.
-        for placed in lock(&self.faults).iter() {
-            if placed.strikes(&logged) {
-                struck.get_or_insert_with(|| placed.clone());
-            }
-        }
-        logged.faulted = struck.is_some();
-        let number = logged.number;
-        requests.push(logged);
-        drop(requests);
-        self.tell();
-        (number, struck)
-    }
-
-    fn answer(&self, number: usize, request: &Request) -> Answer {
-        let answer = self.answer_unsent(number, request);
-        self.answered(number, answer.code);
-        answer
-    }
-
-    /// Does what is asked. The answer may still fall to a fault.
-    fn answer_unsent(&self, number: usize, request: &Request) -> Answer {
-        let answer = lock(&self.state).answer(request);
-        self.note(number, |it| it.done = true);
-        answer
-    }
-
-    fn answered(&self, number: usize, code: u16) {
-        self.note(number, |it| it.status = Some(code));
-    }
-
-    fn note(&self, number: usize, change: impl FnOnce(&mut Logged)) {
-        let mut requests = lock(&self.requests);
-        if let Ok(at) = requests.binary_search_by_key(&number, |it| it.number) {
-            change(&mut requests[at]);
-        }
-        drop(requests);
-        self.tell();
-    }
-
-    fn lines(&self, watching: &mut watch::Watching) -> Option<Vec<Value>> {
-        watching.lines(&lock(&self.state).changes)
-    }
-
-    fn tell(&self) {
-        self.changed.send_modify(|it| *it += 1);
-    }
-}
-
-/// A test that failed while it held a lock must not hide the failure behind another.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,10 @@
 //! A real API server: etcd and kube-apiserver from `KUBEBUILDER_ASSETS`, on loopback, for as long as the test runs.
 //!
-//! `.ci/apiserver/build` makes the programs. Where they are not there the tests that want them say so in one line and go
-//! on; with `CI=true` that is a failure.
+//! `.ci/apiserver/build` makes the programs. Where they are not there the tests that want them say so in one line and
+//! go on; with `CI=true` that is a failure.
 //!
-//! Nothing is left running, however the test ends. Each program is started by a small `sh` that holds the other end of a
-//! pipe of ours: when the pipe closes (dropped, panicked, killed) it kills the program and removes its files.
+//! Nothing is left running, however the test ends. Each program is started by a small `sh` that holds the other end of
+//! a pipe of ours: when the pipe closes (dropped, panicked, killed) it kills the program and removes its files.
 
 mod pki;
 mod watchdog;
@@ -33,7 +33,7 @@ const ADMIN: &str = "admin-token";
 /// A running server. See the head of this file.
 #[derive(Debug)]
 pub struct EnvTest {
-    folder: PathBuf,
+    home: PathBuf,
     port: u16,
     authority: Vec<u8>,
     assets: PathBuf,
@@ -61,6 +61,8 @@ pub struct Audited {
     pub user: String,
     pub user_agent: String,
     pub code: u16,
+    /// When it was answered, as the log writes it: RFC 3339, in microseconds.
+    pub answered: String,
 }
 
 impl Options {
@@ -97,7 +99,8 @@ impl Options {
     }
 }
 
-/// The folder with the programs. Nothing when they are not there, which is told once, on stderr; with `CI=true` a panic.
+/// The folder with the programs. Nothing when they are not there, which is told once, on stderr; with `CI=true` a
+/// panic.
 pub fn available() -> Option<PathBuf> {
     static ASSETS: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = ASSETS.get_or_init(|| {
@@ -148,8 +151,7 @@ impl EnvTest {
         fs::write(home.join("kubeconfig"), kubeconfig(&home, port)).map_err(told)?;
         let flags = flags(&home, client, port, options);
         let apiserver = Watched::start(&assets.join("kube-apiserver"), &flags, &home).map_err(told)?;
-        let server =
-            EnvTest { folder: home, port, authority, assets: assets.to_owned(), _apiserver: apiserver, _etcd: etcd };
+        let server = EnvTest { home, port, authority, assets: assets.to_owned(), _apiserver: apiserver, _etcd: etcd };
         server.until_ready()?;
         Ok(server)
     }
@@ -183,9 +185,14 @@ impl EnvTest {
         kube::Client::try_from(self.config()).unwrap_or_else(|error| panic!("no client for {}: {error}", self.url()))
     }
 
+    /// Where its files are, and its storage's.
+    pub fn folder(&self) -> PathBuf {
+        self.home.parent().map_or_else(PathBuf::new, Path::to_path_buf)
+    }
+
     /// For programs that read one. May do everything.
     pub fn kubeconfig(&self) -> PathBuf {
-        self.folder.join("kubeconfig")
+        self.home.join("kubeconfig")
     }
 
     /// What kubectl prints. It panics with kubectl's complaint when it has one.
@@ -200,13 +207,13 @@ impl EnvTest {
     /// What kubectl prints, and how it ended.
     pub fn try_kubectl(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(self.assets.join("kubectl"));
-        command.arg("--kubeconfig").arg(self.kubeconfig()).arg("--cache-dir").arg(self.folder.join("kubectl"));
+        command.arg("--kubeconfig").arg(self.kubeconfig()).arg("--cache-dir").arg(self.home.join("kubectl"));
         command.args(arguments).output().unwrap_or_else(|error| panic!("kubectl does not run: {error}"))
     }
 
     /// Every request that has been answered so far, oldest first.
     pub fn audit(&self) -> Vec<Audited> {
-        let log = fs::read_to_string(self.folder.join("audit.log")).unwrap_or_default();
+        let log = fs::read_to_string(self.home.join("audit.log")).unwrap_or_default();
         log.lines().filter_map(|it| serde_json::from_str(it).ok()).map(|it| Audited::of(&it)).collect()
     }
 
@@ -251,7 +258,7 @@ impl EnvTest {
 
     /// The end of the server's log.
     fn told(&self) -> String {
-        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let log = fs::read_to_string(self.home.join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(10)..].join("\n")
     }
@@ -270,6 +277,7 @@ impl Audited {
             user: text(&line["user"]["username"]),
             user_agent: text(&line["userAgent"]),
             code: line["responseStatus"]["code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or_default(),
+            answered: text(&line["stageTimestamp"]),
         }
     }
 }

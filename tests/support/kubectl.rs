@@ -1,8 +1,8 @@
 //! What kubectl would print of Events: the same columns, ages, sources and order, without kubectl.
 //!
-//! The functions that take a client read the Events back over HTTP, with the selectors that kubectl sends; those that take
-//! Events and a time only print. kubectl 1.36: `describe.go` (`DescribeEvents`), `event_printer.go`, and the server's
-//! `printers.go` (`printEvent`).
+//! The functions that take a client read the Events back over HTTP, with the selectors that kubectl sends; those that
+//! take Events and a time only print. kubectl 1.36: `describe.go` (`DescribeEvents`), `event_printer.go`, and the
+//! server's `printers.go` (`printEvent`).
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{Event, ObjectReference};
@@ -41,8 +41,8 @@ pub async fn events_for(client: &Client, namespace: &str, object: &ObjectReferen
     })
 }
 
-/// What `kubectl describe` prints under "Events:" of an object: those with its name, namespace, kind **and uid**, of its
-/// own namespace, or of all when it has none. Of a Node also those that give its name as uid, as kubelets do.
+/// What `kubectl describe` prints under "Events:" of an object: those with its name, namespace, kind **and uid**, of
+/// its own namespace, or of all when it has none. Of a Node also those that give its name as uid, as kubelets do.
 pub async fn describe_events(client: &Client, object: &ObjectReference) -> Result<String, kube::Error> {
     let [kind, name, namespace, uid] =
         [&object.kind, &object.name, &object.namespace, &object.uid].map(|it| it.as_deref().unwrap_or_default());
@@ -74,9 +74,9 @@ pub fn get(events: &[Event], now: Timestamp, all_namespaces: bool, wide: bool) -
         let mut row = Vec::from_iter(namespace(event.metadata.namespace.clone().unwrap_or_default()));
         let cells = cells(event, now).into_iter().zip(COLUMNS).filter(|(_, (_, priority))| shown(*priority));
         row.extend(cells.map(|(cell, _)| first_line(&cell)));
-        rows.push(row);
+        push_lines(&mut rows, row);
     }
-    aligned(&rows, 6, 3)
+    table(&rows)
 }
 
 /// The table of `kubectl events`: the oldest first.
@@ -90,13 +90,13 @@ pub fn events_command(events: &[Event], now: Timestamp) -> String {
         let (sort, reason, message) = (text(&event.type_), text(&event.reason), text(&event.message));
         let object = format!("{}/{}", escaped(&kind), escaped(&name));
         let row = [age(event, now), escaped(sort), escaped(reason), object, escaped(message.trim())];
-        push_lines(&mut rows, row.to_vec());
+        push_lines(&mut rows, row.into());
     }
-    aligned(&rows, 6, 3)
+    table(&rows)
 }
 
-/// The Events of `kubectl describe`. It sorts by `lastTimestamp` alone: those without one come first, as the server lists
-/// them.
+/// The Events of `kubectl describe`. It sorts by `lastTimestamp` alone: those without one come first, as the server
+/// lists them.
 pub fn describe(events: &[Event], now: Timestamp) -> String {
     if events.is_empty() {
         return "Events:  <none>\n".to_owned();
@@ -116,9 +116,9 @@ pub fn describe(events: &[Event], now: Timestamp) -> String {
         };
         let sort = format!("  {}", text(&event.type_));
         let row = [escaped(&sort), escaped(text(&event.reason)), age(event, now), escaped(&from), escaped(&message)];
-        push_lines(&mut rows, row.to_vec());
+        push_lines(&mut rows, row.into());
     }
-    format!("Events:\n{}", aligned(&rows, 0, 2))
+    format!("Events:\n{}", paragraph(&rows))
 }
 
 /// The cells of one Event, one for each of [`COLUMNS`].
@@ -238,37 +238,67 @@ fn push_lines(rows: &mut Vec<Vec<String>>, row: Vec<String>) {
     rows.extend(joined.split('\n').map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>()));
 }
 
-/// Go's `text/tabwriter`: a column is as wide as its widest cell in the rows around that have it too. The last cell of a
-/// row belongs to no column.
-fn aligned(rows: &[Vec<String>], least: usize, padding: usize) -> String {
-    let mut out = String::new();
-    align(rows, &mut Vec::new(), least, padding, &mut out);
-    out
+/// Go's `text/tabwriter`: a column is as wide as its widest cell in the rows around that have it too. The last cell of
+/// a row belongs to no column. The fork of it that kubectl's tables use remembers how wide a column has been.
+#[derive(Default)]
+struct Tabs {
+    least: usize,
+    padding: usize,
+    /// By column. Nothing where it is not remembered.
+    widest: Option<Vec<usize>>,
+    out: String,
 }
 
-fn align(rows: &[Vec<String>], widths: &mut Vec<usize>, least: usize, padding: usize, out: &mut String) {
-    let column = widths.len();
-    let has = |row: &Vec<String>| column + 1 < row.len();
-    let mut rest = rows;
-    while let Some(first) = rest.first() {
-        let block = rest.iter().take_while(|it| has(it) == has(first)).count();
-        let (now, later) = rest.split_at(block);
-        rest = later;
-        if has(first) {
-            let widest = now.iter().map(|it| it[column].chars().count() + padding).max().unwrap_or(0);
-            widths.push(widest.max(least));
-            align(now, widths, least, padding, out);
-            widths.pop();
-            continue;
-        }
-        for row in now {
-            for (at, cell) in row.iter().enumerate() {
-                match widths.get(at).filter(|_| at + 1 < row.len()) {
-                    Some(width) => out.push_str(&format!("{cell:width$}")),
-                    None => out.push_str(cell),
-                }
+/// As `kubectl get` and `kubectl events` align their tables.
+fn table(rows: &[Vec<String>]) -> String {
+    let mut tabs = Tabs { least: 6, padding: 3, widest: Some(Vec::new()), out: String::new() };
+    tabs.align(rows, &mut Vec::new());
+    tabs.out
+}
+
+/// As `kubectl describe` does.
+fn paragraph(rows: &[Vec<String>]) -> String {
+    let mut tabs = Tabs { padding: 2, ..Tabs::default() };
+    tabs.align(rows, &mut Vec::new());
+    tabs.out
+}
+
+impl Tabs {
+    fn align(&mut self, rows: &[Vec<String>], widths: &mut Vec<usize>) {
+        let column = widths.len();
+        let has = |row: &Vec<String>| column + 1 < row.len();
+        let mut rest = rows;
+        while let Some(first) = rest.first() {
+            let block = rest.iter().take_while(|it| has(it) == has(first)).count();
+            let (now, later) = rest.split_at(block);
+            rest = later;
+            if has(first) {
+                let width = now.iter().map(|it| it[column].chars().count() + self.padding).max().unwrap_or(0);
+                widths.push(self.remembered(column, width.max(self.least)));
+                self.align(now, widths);
+                widths.pop();
+            } else {
+                now.iter().for_each(|row| self.write(row, widths));
             }
-            out.push('\n');
         }
+    }
+
+    fn remembered(&mut self, column: usize, width: usize) -> usize {
+        let Some(widest) = &mut self.widest else { return width };
+        if widest.len() <= column {
+            widest.resize(column + 1, 0);
+        }
+        widest[column] = widest[column].max(width);
+        widest[column]
+    }
+
+    fn write(&mut self, row: &[String], widths: &[usize]) {
+        for (at, cell) in row.iter().enumerate() {
+            match widths.get(at).filter(|_| at + 1 < row.len()) {
+                Some(width) => self.out.push_str(&format!("{cell:width$}")),
+                None => self.out.push_str(cell),
+            }
+        }
+        self.out.push('\n');
     }
 }

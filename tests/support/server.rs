@@ -155,11 +155,9 @@ impl Server {
 
     /// Makes a kind of custom resource known to the server.
     pub async fn define(&self, group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) {
-        let Server::Real(server) = self else {
-            if let Server::InProcess(server) = self {
-                server.add_kind(group, version, kind, plural, namespaced);
-            }
-            return;
+        let server = match self {
+            Server::InProcess(server) => return server.add_kind(group, version, kind, plural, namespaced),
+            Server::Real(server) => server,
         };
         let name = format!("{plural}.{group}");
         let schema = json!({ "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
@@ -216,22 +214,24 @@ impl Server {
 
     /// A user who may do just this, and whose rights are in force; answers its configuration.
     pub async fn grant(&self, rules: &[Rule]) -> kube::Config {
-        let name = fresh("user");
-        let Server::Real(server) = self else {
-            return match self {
-                Server::InProcess(server) => server.grant(&name, rules.iter().cloned()),
-                Server::Real(server) => server.config(),
-            };
+        self.grant_as(&fresh("user"), rules).await
+    }
+
+    /// The same, by this name: `system:serviceaccount:default:NAME` to the server.
+    pub async fn grant_as(&self, name: &str, rules: &[Rule]) -> kube::Config {
+        let server = match self {
+            Server::InProcess(server) => return server.grant(name, rules.iter().cloned()),
+            Server::Real(server) => server,
         };
         let client = server.client();
         let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "default");
-        let account = ServiceAccount { metadata: named(&name), ..ServiceAccount::default() };
+        let account = ServiceAccount { metadata: named(name), ..ServiceAccount::default() };
         told(accounts.create(&PostParams::default(), &account).await);
         let request = TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
-        let answered = told(accounts.create_token_request(&name, &PostParams::default(), &request).await);
+        let answered = told(accounts.create_token_request(name, &PostParams::default(), &request).await);
         let config = server.config_with(&answered.status.and_then(|it| it.token).unwrap_or_default());
         for (at, rule) in rules.iter().enumerate() {
-            bind(&client, &name, &format!("{name}-{at}"), rule).await;
+            bind(&client, name, &format!("{name}-{at}"), rule).await;
         }
         // The server learns of a new rule from a watch of its own.
         let own: Api<SelfSubjectAccessReview> = Api::all(told(Client::try_from(config.clone())));

@@ -1,5 +1,7 @@
 //! Stories of one series: when its first, second and further occurrences are told.
 
+use std::time::Duration;
+
 use super::story::Story;
 use crate::message::{Loss, Reply, Request};
 
@@ -206,6 +208,22 @@ fn names_rise_with_the_first_appearances_also_when_the_wall_clock_stands_still()
     assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
     let times: Vec<_> = story.requests.iter().map(|it| time(&it.1)).collect();
     assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+}
+
+#[test]
+fn nothing_waits_longer_when_the_wall_clock_is_set_back_an_hour() {
+    let lines = [false, true].map(|set_back| {
+        let mut story = Story::new();
+        story.at(0.0).info("Synced", "in step").at(0.5);
+        if set_back {
+            story.set_the_wall_clock_back(Duration::from_secs(3600));
+        }
+        story.info("Synced", "in step").at(10.0).info("Scaled", "to 3").at(20.0);
+        let lines: Vec<_> = story.requests.iter().map(|(at, it)| (*at, created(it).is_some())).collect();
+        lines
+    });
+    assert_eq!(lines[0], lines[1]);
+    assert_eq!(lines[0].len(), 3);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::server::{object, resource};
 use crate::correlate::{Correlator, Settings, Ticket};
-use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Tag};
+use crate::message::{Account, EventType, Loss, Now, Occurrence, Reply, Request, Tag, Wall};
 use crate::regarding::Regarding;
 
 /// A world of one correlator and a server with which all is well, unless the story tells it otherwise.
@@ -15,6 +15,8 @@ pub(super) struct Story {
     pub(super) correlator: Correlator,
     now: Duration,
     wall_stands_still: bool,
+    /// By how many microseconds the wall clock was set back.
+    wall_set_back: i64,
     /// What the next occurrences are like.
     callsite: usize,
     object: Regarding,
@@ -39,6 +41,7 @@ impl Story {
             correlator: Correlator::new(settings),
             now: Duration::ZERO,
             wall_stands_still: false,
+            wall_set_back: 0,
             callsite: 1,
             object: object("web"),
             answers: VecDeque::new(),
@@ -153,9 +156,14 @@ impl Story {
         self
     }
 
+    pub(super) fn set_the_wall_clock_back(&mut self, by: Duration) -> &mut Self {
+        self.wall_set_back += by.as_micros() as i64;
+        self
+    }
+
     pub(super) fn clock(&self) -> Now {
         let wall = Now::at(if self.wall_stands_still { Duration::ZERO } else { self.now }).wall;
-        Now { mono: self.now, wall }
+        Now { mono: self.now, wall: Wall(wall.0 - self.wall_set_back) }
     }
 
     fn send(&mut self) {

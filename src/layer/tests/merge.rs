@@ -330,8 +330,8 @@ fn the_lineage_of_spans_is_followed_wherever_it_leads() {
         (
             "a parent that is named",
             &|| {
-                let foo = foo();
-                info_span!("elsewhere", k8s.kind = "Bar", k8s.name = "b").in_scope(|| info!(parent: &foo, "x"));
+                let object = foo();
+                info_span!("elsewhere", k8s.kind = "Bar", k8s.name = "b").in_scope(|| info!(parent: &object, "x"));
             },
             FOO,
         ),
@@ -344,16 +344,16 @@ fn the_lineage_of_spans_is_followed_wherever_it_leads() {
         (
             "a parent by its id",
             &|| {
-                let foo = foo();
-                info!(parent: foo.id(), "x");
+                let object = foo();
+                info!(parent: object.id(), "x");
             },
             FOO,
         ),
         (
             "a span that was made with a parent, and entered elsewhere",
             &|| {
-                let foo = foo();
-                let child = info_span!(parent: &foo, "child");
+                let object = foo();
+                let child = info_span!(parent: &object, "child");
                 info_span!("elsewhere", k8s.kind = "Bar", k8s.name = "b").in_scope(|| child.in_scope(|| info!("x")));
             },
             FOO,
@@ -406,13 +406,20 @@ fn the_lineage_of_spans_is_followed_wherever_it_leads() {
         (
             "back in the outer span",
             &|| {
-                let foo = foo();
-                foo.in_scope(|| info_span!("inner", k8s.name = "b").in_scope(|| info!(k8s.skip = true, "x")));
-                foo.in_scope(|| info!("x"));
+                let object = foo();
+                object.in_scope(|| info_span!("inner", k8s.name = "b").in_scope(|| info!(k8s.skip = true, "x")));
+                object.in_scope(|| info!("x"));
             },
             FOO,
         ),
-        ("outside of any span", &|| drop(foo().in_scope(|| 1)), ""),
+        (
+            "outside of any span",
+            &|| {
+                foo().in_scope(|| info!(k8s.skip = true, "x"));
+                info!("x");
+            },
+            "",
+        ),
     ]);
 }
 

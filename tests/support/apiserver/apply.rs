@@ -1,6 +1,7 @@
 //! Server-side apply of Events: who owns which field, and when two disagree.
 //!
-//! Only appliers own fields here. A real server counts every other writer as an owner too; no test of ours asks for that.
+//! Only appliers own fields here. A real server counts every other writer as an owner too; no test of ours asks for
+//! that.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,7 @@ impl State {
         let existing = self.events.get(&(namespace.to_owned(), name.to_owned())).cloned();
         let Some(existing) = existing else {
             user.may("create", kind, Some(namespace), name)?;
-            let (mut object, warnings) = self.redecode(kind, request, body)?;
+            let (mut object, warnings) = self.redecode(kind, request, &body)?;
             let meta = object.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
             meta["name"] = Value::from(name);
             let stored = self.create_event_from(request, kind, namespace, object)?;
@@ -65,7 +66,7 @@ impl State {
                 insert(&mut live, path, value.clone());
             }
         }
-        let (new, warnings) = self.redecode(kind, request, live)?;
+        let (new, warnings) = self.redecode(kind, request, &live)?;
         let (code, stored) = self.change_event(request, kind, namespace, name, existing.object, new)?;
         self.own(namespace, name, manager, mine);
         Ok(Answer::json(code, &View::of(request).one(kind, &stored)).warned(&warnings))

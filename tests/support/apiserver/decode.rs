@@ -1,5 +1,5 @@
-//! From a body to an object as Go's strict decoder does it: fields of the wrong type are an error, unknown ones a warning,
-//! and what is empty is not there.
+//! From a body to an object as Go's strict decoder does it: fields of the wrong type are an error, unknown ones a
+//! warning, and what is empty is not there.
 //!
 //! Both groups' Events are decoded by a [`Shape`] into one form: core/v1's, without `kind` and `apiVersion`.
 
@@ -16,7 +16,6 @@ pub(super) enum Type {
     Text(&'static str),
     Int32,
     Int64,
-    Bool,
     Time(Layout),
     /// `map[string]string`.
     Texts,
@@ -25,8 +24,6 @@ pub(super) enum Type {
     Struct(&'static Shape),
     /// There when written, even with nothing in it.
     Pointer(&'static Shape),
-    /// Kept as it stands.
-    Any,
 }
 
 /// The fields of a struct: the name on the wire, the name that is kept, and the type.
@@ -168,7 +165,7 @@ pub(super) fn event(kind: &Kind, request: &Request) -> Result<(Map<String, Value
         _ => &EVENTS,
     };
     let decoded = read(sent_shape, &body);
-    let object = check(kind, request, decoded)?;
+    let object = decoded.verdict(request).map_err(|why| Refusal::undecodable(kind, &why))?;
     if !sent_version.is_empty() && sent_version != expected {
         let why = format!(
             "the API version in the data ({sent_version}) does not match the expected API version ({expected})"
@@ -178,30 +175,31 @@ pub(super) fn event(kind: &Kind, request: &Request) -> Result<(Map<String, Value
     Ok(object)
 }
 
-/// Errors, and unknown fields by what `fieldValidation` asks for.
-pub(super) fn check(
-    kind: &Kind,
-    request: &Request,
-    decoded: Decoded,
-) -> Result<(Map<String, Value>, Vec<String>), Refusal> {
-    if let Some(error) = decoded.error {
-        return Err(Refusal::undecodable(kind, &error));
-    }
-    let warnings: Vec<String> = decoded.unknown.iter().map(|it| format!("unknown field {}", quote(it))).collect();
-    match request.asked("fieldValidation") {
-        Some("Ignore") => Ok((decoded.object, Vec::new())),
-        Some("Strict") if !warnings.is_empty() => {
-            Err(Refusal::undecodable(kind, &format!("strict decoding error: {}", warnings.join(", "))))
+impl Decoded {
+    /// The object and what to warn about, by what `fieldValidation` asks for; or why it cannot be.
+    pub(super) fn verdict(self, request: &Request) -> Result<(Map<String, Value>, Vec<String>), String> {
+        if let Some(error) = self.error {
+            return Err(error);
         }
-        _ => Ok((decoded.object, warnings)),
+        let warnings: Vec<String> = self.unknown.iter().map(|it| format!("unknown field {}", quote(it))).collect();
+        match request.asked("fieldValidation") {
+            Some("Ignore") => Ok((self.object, Vec::new())),
+            Some("Strict") if !warnings.is_empty() => Err(format!("strict decoding error: {}", warnings.join(", "))),
+            _ => Ok((self.object, warnings)),
+        }
     }
 }
 
 /// The body as JSON, or the server's complaint about it.
 pub(super) fn parse(request: &Request) -> Result<Value, Refusal> {
     let text = lossy(&request.body);
-    serde_json::from_str::<Value>(&text).map_err(|error| {
-        let why = if error.is_eof() { "unexpected end of JSON input".to_owned() } else { misread(&text, &error) };
+    let read = serde_json::from_str::<Value>(&text).map_err(|error| misread(&text, &error));
+    // A list, a text or a number has no kind. (That they are not null is for the shape to find out.)
+    let read = read.and_then(|value| match &value {
+        Value::Object(_) | Value::Null => Ok(value),
+        other => Err(format!("json: cannot unmarshal {} into Go value of type {VERSION_AND_KIND}", sort(other))),
+    });
+    read.map_err(|why| {
         let shown = match text.as_bytes() {
             [] => "<empty>".to_owned(),
             [b'{', ..] if text.chars().count() > 100 => format!("{} ...", text.chars().take(100).collect::<String>()),
@@ -254,9 +252,7 @@ impl Decoded {
         };
         match (wanted, value) {
             (_, Value::Null) => None,
-            (Type::Any, value) => Some(value.clone()),
             (Type::Text(_), Value::String(text)) => (!text.is_empty()).then(|| value.clone()),
-            (Type::Bool, Value::Bool(it)) => it.then(|| value.clone()),
             (Type::Int32 | Type::Int64, Value::Number(number)) => {
                 let (named, fits) = match wanted {
                     Type::Int32 => ("int32", number.as_i64().is_some_and(|it| i32::try_from(it).is_ok())),
@@ -271,14 +267,14 @@ impl Decoded {
                 (number.as_i64() != Some(0)).then(|| value.clone())
             }
             (Type::Time(layout), Value::String(text)) => match moment::normal(layout, text) {
-                Ok(at) => at.map(Value::String),
+                Ok(at) => Some(Value::String(at)),
                 Err(error) => {
                     self.fail(error);
                     None
                 }
             },
-            (Type::Time(_), other) => {
-                self.fail(format!("json: cannot unmarshal {} into Go value of type string", sort(other)));
+            (Type::Time(_), _) => {
+                self.fail(misfit("string"));
                 None
             }
             (Type::Texts, Value::Object(pairs)) => {
@@ -312,7 +308,6 @@ impl Decoded {
                 self.fail(misfit(match other {
                     Type::Int32 => "int32",
                     Type::Int64 => "int64",
-                    Type::Bool => "bool",
                     Type::Texts => "map[string]string",
                     _ => "[]string",
                 }));
@@ -322,7 +317,11 @@ impl Decoded {
     }
 }
 
-fn sort(value: &Value) -> &'static str {
+/// The type by which Go looks for these two, as it prints it.
+const VERSION_AND_KIND: &str =
+    r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+
+pub(super) fn sort(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -333,8 +332,11 @@ fn sort(value: &Value) -> &'static str {
     }
 }
 
-/// Go's words for the commonest mistake. Where its parser would say something finer this does not follow it.
-fn misread(text: &str, error: &serde_json::Error) -> String {
+/// Go's words for the commonest mistakes. Where its parser would say something finer this does not follow it.
+pub(super) fn misread(text: &str, error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
     let at = line.as_bytes().get(error.column().saturating_sub(1)).copied().unwrap_or(b' ') as char;
     format!("invalid character '{at}' looking for beginning of value")

@@ -76,7 +76,8 @@ fn resources(kinds: &[Kind], group: &str, version: &str) -> Option<Value> {
             let short: Vec<&str> = Some(it.short.as_str()).filter(|it| !it.is_empty()).into_iter().collect();
             json!({
                 "name": it.plural, "singularName": it.kind.to_lowercase(), "namespaced": it.namespaced, "kind": it.kind,
-                "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"], "shortNames": short,
+                "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+                "shortNames": short,
             })
         })
         .collect();

@@ -51,10 +51,14 @@ impl State {
         same_namespace(&object, namespace)?;
         let name = self.name_for(&object);
         self.enter(kind, namespace, text(&object, &["metadata", "name"]))?;
+        let version = text(&object, &["metadata", "resourceVersion"]).to_owned();
         self.stamp(&mut object, namespace, &name);
         refuse(&name, &validate::create(&object, !kind.group.is_empty()))?;
         refuse(&name, &validate::meta(&object, names::path_segment, names::path_segment))?;
         fits_etcd(&object)?;
+        if !version.is_empty() && version != "0" {
+            return Err(Refusal::new(500, "", "resourceVersion should not be set on objects to be created"));
+        }
         if self.events.contains_key(&(namespace.to_owned(), name.clone())) {
             return Err(Refusal::already_exists(kind, &name));
         }
@@ -77,7 +81,7 @@ impl State {
         }
         let old = self.event(kind, namespace, name)?;
         let patched = patch::apply(request, whole(kind, &old))?;
-        let (new, warnings) = self.redecode(kind, request, patched)?;
+        let (new, warnings) = self.redecode(kind, request, &patched)?;
         let (code, stored) = self.change_event(request, kind, namespace, name, old, new)?;
         Ok(Answer::json(code, &View::of(request).one(kind, &stored)).warned(&warnings))
     }
@@ -93,6 +97,10 @@ impl State {
         json_only(request)?;
         let (mut new, warnings) = decode::event(kind, request)?;
         same_namespace(&new, namespace)?;
+        if text(&new, &["metadata", "name"]).is_empty() {
+            let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
+            return Err(Refusal::bad_request(why));
+        }
         same_name(&new, name)?;
         let Ok(old) = self.event(kind, namespace, name) else {
             user.may("create", kind, Some(namespace), name)?;
@@ -109,12 +117,7 @@ impl State {
     pub(super) fn delete_event(&mut self, kind: &Kind, namespace: &str, name: &str) -> Result<Answer, Refusal> {
         let old = self.event(kind, namespace, name)?;
         self.forget_event(namespace, name);
-        let details =
-            json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": text(&old, &["metadata", "uid"]) });
-        Ok(Answer::json(
-            200,
-            &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }),
-        ))
+        Ok(deleted(kind, name, &old))
     }
 
     pub(super) fn delete_events(&mut self, request: &Request, kind: &Kind, namespace: &str) -> Result<Answer, Refusal> {
@@ -182,12 +185,17 @@ impl State {
         &self,
         kind: &Kind,
         request: &Request,
-        patched: Value,
+        patched: &Value,
     ) -> Result<(Map<String, Value>, Vec<String>), Refusal> {
-        decode::check(kind, request, decode::read(decode::shape(&kind.group), &patched))
+        let decoded = decode::read(decode::shape(&kind.group), patched);
+        // The server has forgotten by then what the patch was of.
+        let nothing = Kind::new("", "", "", "", "", false);
+        let refused = |why| Refusal::invalid(&nothing, "", &[FieldError::invalid("patch", &patched.to_string(), why)]);
+        decoded.verdict(request).map_err(refused)
     }
 
     fn keep_event(&mut self, object: &mut Map<String, Value>, namespace: &str, name: &str, what: &'static str) {
+        forget_zero_times(object);
         let revision = self.write();
         set_version(object, revision);
         let key = (namespace.to_owned(), name.to_owned());
@@ -195,6 +203,14 @@ impl State {
         let expires = self.clock + self.ttl;
         self.events.insert(key, Stored { object: object.clone(), expires, owners });
         self.changed(what, STORAGE, object.clone());
+    }
+}
+
+fn forget_zero_times(object: &mut Map<String, Value>) {
+    let zero = |it: &Value| it.as_str().is_some_and(super::moment::is_zero);
+    object.retain(|_, value| !zero(value));
+    if let Some(series) = object.get_mut("series").and_then(Value::as_object_mut) {
+        series.retain(|_, value| !zero(value));
     }
 }
 
@@ -211,6 +227,14 @@ fn keep_identity(new: &mut Map<String, Value>, old: &Map<String, Value>) {
     if let Some(version) = before.get("resourceVersion") {
         meta.insert("resourceVersion".to_owned(), version.clone());
     }
+}
+
+/// What is answered of something that is no more.
+pub(super) fn deleted(kind: &Kind, name: &str, object: &Map<String, Value>) -> Answer {
+    let uid = text(object, &["metadata", "uid"]);
+    let details = json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": uid });
+    let body = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
+    Answer::json(200, &body)
 }
 
 pub(super) fn set_version(object: &mut Map<String, Value>, revision: u64) {

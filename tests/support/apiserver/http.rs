@@ -20,9 +20,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::Shared;
 use super::fault::After;
 use super::message::{Answer, Request, pairs};
+use super::shared::Shared;
 use super::watch::Watching;
 
 /// The most that a server reads of a body: `MaxRequestBodyBytes`.

@@ -1,5 +1,5 @@
-//! What goes in and comes out: a [`Request`] as the rooms read it, an [`Answer`] as they write it, and the [`Kind`] that a
-//! path names.
+//! What goes in and comes out: a [`Request`] as the rooms read it, an [`Answer`] as they write it, and the [`Kind`]
+//! that a path names.
 
 use std::borrow::Cow;
 

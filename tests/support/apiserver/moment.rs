@@ -19,20 +19,19 @@ impl Layout {
         }
     }
 
-    /// As the server writes it, in UTC. Go's zero time is written as null, so it is nothing here.
-    fn write(self, at: Timestamp) -> Option<String> {
-        let zero = Date::constant(1, 1, 1).to_zoned(TimeZone::UTC).ok()?.timestamp();
+    /// As the server writes it, in UTC.
+    fn write(self, at: Timestamp) -> String {
         let layout = match self {
             Layout::Micro => "%Y-%m-%dT%H:%M:%S.%6fZ",
             Layout::Seconds => "%Y-%m-%dT%H:%M:%SZ",
         };
-        (at != zero).then(|| at.strftime(layout).to_string())
+        at.strftime(layout).to_string()
     }
 }
 
-/// Reads a time and writes it again as the server stores it: in UTC, nothing for the zero time.
+/// Reads a time and writes it again as the server does: in UTC.
 /// The error is Go's, word for word: it names the part of the layout that did not fit.
-pub(super) fn normal(layout: Layout, text: &str) -> Result<Option<String>, String> {
+pub(super) fn normal(layout: Layout, text: &str) -> Result<String, String> {
     let mut reader = Reader { whole: text, rest: text, layout };
     let year = reader.number("2006", 4)?;
     reader.literal("-")?;
@@ -70,7 +69,12 @@ pub(super) fn normal(layout: Layout, text: &str) -> Result<Option<String>, Strin
 
 /// A moment as a server stamps it on what it stores.
 pub(super) fn seconds(at: Timestamp) -> String {
-    Layout::Seconds.write(at).unwrap_or_default()
+    Layout::Seconds.write(at)
+}
+
+/// Go's zero time. It gets past the checks for a time that is there, and is then written as null.
+pub(super) fn is_zero(text: &str) -> bool {
+    text.starts_with("0001-01-01T00:00:00")
 }
 
 /// Text in double quotes, as Go's `%q` writes it.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::events::{STORAGE, json_only, same_name, same_namespace, set_version};
+use super::events::{STORAGE, deleted, json_only, same_name, same_namespace, set_version};
 use super::message::{Answer, Kind, Request};
 use super::names;
 use super::patch;
@@ -136,12 +136,16 @@ impl State {
         if !meta.is_object() {
             *meta = json!({});
         }
-        for field in ["name", "namespace", "uid", "creationTimestamp", "resourceVersion"] {
+        for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"] {
             if let Some(value) = old.get("metadata").and_then(|it| it.get(field)) {
                 meta[field] = value.clone();
             }
         }
         if new != *old && !request.dry_run() {
+            if !text(&new, &["metadata", "deletionTimestamp"]).is_empty() && !has_finalizers(&new) {
+                self.remove(kind, namespace, name, new.clone());
+                return Ok(Answer::json(200, &View::of(request).one(kind, &new)));
+            }
             self.rewrite(key(kind, namespace, name), new);
             new = self.object(kind, namespace, name)?;
         }
@@ -155,15 +159,17 @@ impl State {
             self.terminate(name);
             return Ok(Answer::json(200, &whole(kind, &self.object(kind, namespace, name)?)));
         }
-        let mut gone = object.clone();
-        let revision = self.write();
-        set_version(&mut gone, revision);
-        self.objects.remove(&key(kind, namespace, name));
-        self.changed("DELETED", &kind.resource(), gone);
-        let details = json!({ "name": name, "group": kind.group, "kind": kind.plural, "uid": text(&object, &["metadata", "uid"]) });
-        let body =
-            json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-        Ok(Answer::json(200, &body))
+        if has_finalizers(&object) {
+            let mut ending = object;
+            let now = super::moment::seconds(self.now());
+            if let Some(Value::Object(meta)) = ending.get_mut("metadata") {
+                meta.entry("deletionTimestamp").or_insert(json!(now));
+            }
+            self.rewrite(key(kind, namespace, name), ending);
+            return Ok(Answer::json(200, &whole(kind, &self.object(kind, namespace, name)?)));
+        }
+        self.remove(kind, namespace, name, object.clone());
+        Ok(deleted(kind, name, &object))
     }
 
     pub(super) fn get(&self, request: &Request, kind: &Kind, namespace: &str, name: &str) -> Result<Answer, Refusal> {
@@ -211,7 +217,7 @@ impl State {
         }
         let seen = if whole_first { self.revision } else { from.unwrap_or(self.revision) };
         let namespace = namespace.map(str::to_owned);
-        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first };
+        let watching = Watching { kind: kind.clone(), storage, namespace, selector, view, seen, first, ended: false };
         let mut answer = Answer::json(200, &Value::Null);
         answer.body = bytes::Bytes::new();
         answer.watching = Some(Box::new(watching));
@@ -222,6 +228,13 @@ impl State {
         self.objects.get(&key(kind, namespace, name)).cloned().ok_or_else(|| Refusal::not_found(kind, name))
     }
 
+    fn remove(&mut self, kind: &Kind, namespace: &str, name: &str, mut gone: Map<String, Value>) {
+        let revision = self.write();
+        set_version(&mut gone, revision);
+        self.objects.remove(&key(kind, namespace, name));
+        self.changed("DELETED", &kind.resource(), gone);
+    }
+
     fn rewrite(&mut self, key: Key, mut object: Map<String, Value>) {
         let revision = self.write();
         set_version(&mut object, revision);
@@ -229,6 +242,12 @@ impl State {
         self.objects.insert(key, object.clone());
         self.changed("MODIFIED", &storage, object);
     }
+}
+
+/// Who asked to be heard before it goes.
+fn has_finalizers(object: &Map<String, Value>) -> bool {
+    let finalizers = object.get("metadata").and_then(|it| it.get("finalizers")).and_then(Value::as_array);
+    finalizers.is_some_and(|it| !it.is_empty())
 }
 
 fn key(kind: &Kind, namespace: &str, name: &str) -> Key {

@@ -2,28 +2,31 @@
 
 use serde_json::{Map, Value};
 
-use super::message::Request;
+use super::decode::{misread, sort as kind_of};
+use super::message::{Request, lossy};
 use super::status::Refusal;
 
 /// What a patch makes of an object.
 pub(super) fn apply(request: &Request, mut target: Value) -> Result<Value, Refusal> {
     let sort = request.media_type();
-    let patch: Value = serde_json::from_slice(&request.body)
-        .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+    let bad = |why: &str| Refusal::bad_request(format!("error decoding patch: {why}"));
+    let text = lossy(&request.body);
+    let patch: Value = serde_json::from_str(&text).map_err(|error| bad(&misread(&text, &error)))?;
+    let unfit = |named: &str| bad(&format!("json: cannot unmarshal {} into Go value of type {named}", kind_of(&patch)));
     match sort {
         "application/json-patch+json" => {
-            let operations: Vec<Operation> = serde_json::from_value(patch)
-                .map_err(|error| Refusal::bad_request(format!("error decoding patch: {error}")))?;
+            if !patch.is_array() {
+                return Err(unfit("[]handlers.jsonPatchOp"));
+            }
+            let operations: Vec<Operation> = serde_json::from_value(patch).map_err(|error| bad(&error.to_string()))?;
             for operation in operations {
-                operation.apply(&mut target).ok_or_else(|| Refusal::unpatchable(None))?;
+                operation.apply(&mut target).ok_or_else(Refusal::unpatchable)?;
             }
         }
         // Nothing in an Event's own fields merges otherwise by strategy: lists stand in its metadata only.
         "application/merge-patch+json" | "application/strategic-merge-patch+json" => {
             if !patch.is_object() {
-                return Err(Refusal::bad_request(
-                    "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}",
-                ));
+                return Err(unfit("map[string]interface {}"));
             }
             merge(&mut target, patch, sort.starts_with("application/strategic"));
         }
@@ -97,7 +100,8 @@ impl Operation {
                 let value = target.pointer(&from)?.clone();
                 add(target, &path, value)
             }
-            Operation::Test { path, value } => (target.pointer(&path)? == &value).then_some(()),
+            // What is not there is null to the server: so kube's `finalizer` asks whether there are any.
+            Operation::Test { path, value } => (target.pointer(&path).unwrap_or(&Value::Null) == &value).then_some(()),
         }
     }
 }

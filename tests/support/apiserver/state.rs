@@ -1,4 +1,5 @@
-//! Everything that the server holds, and how it answers: requests in, answers out, no clock but the one it is told, no I/O.
+//! Everything that the server holds, and how it answers: requests in, answers out, no clock but the one it is told, no
+//! I/O.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -68,7 +69,9 @@ impl State {
         {
             return Ok(answer);
         }
-        let route = Route::of(&request.path).ok_or_else(Refusal::no_such_path)?;
+        let Some(route) = Route::of(&request.path) else {
+            return Ok(Answer::text(404, "404 page not found\n"));
+        };
         let kind = self.kind(&route).ok_or_else(Refusal::no_such_path)?;
         let verb = verb(request, &route)?;
         let name = route.name.clone().unwrap_or_default();

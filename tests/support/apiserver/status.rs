@@ -184,16 +184,16 @@ impl Refusal {
         let details = json!({
             "group": "meta.k8s.io", "kind": "PatchOptions",
             "causes": [{
-                "reason": "FieldValueRequired", "message": "Required value: is required for apply patch", "field": "fieldManager",
+                "reason": "FieldValueRequired", "message": "Required value: is required for \
+                     apply patch", "field": "fieldManager",
             }],
         });
         Refusal::new(422, "Invalid", format!("PatchOptions.meta.k8s.io \"\" is invalid: {field}")).details(details)
     }
 
     /// A JSON patch whose test failed, or that names what is not there.
-    pub(super) fn unpatchable(message: Option<String>) -> Refusal {
-        let said =
-            message.unwrap_or_else(|| "the server rejected our request due to an error in our request".to_owned());
+    pub(super) fn unpatchable() -> Refusal {
+        let said = "the server rejected our request due to an error in our request";
         Refusal::new(422, "Invalid", said).details(json!({}))
     }
 
@@ -231,7 +231,8 @@ impl Refusal {
 
     pub(super) fn body(&self) -> Value {
         let mut body = json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message, "code": self.code,
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message,
+            "code": self.code,
         });
         if !self.reason.is_empty() {
             body["reason"] = json!(self.reason);

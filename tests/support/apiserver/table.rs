@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::kubectl;
 use super::message::Kind;
 use super::validate::text;
-use super::view::whole;
+use super::view::{View, whole};
 
 /// A `Table` of these objects.
 pub(super) fn of(kind: &Kind, objects: &[&Map<String, Value>], meta: &Value) -> Value {
@@ -29,11 +29,12 @@ pub(super) fn of(kind: &Kind, objects: &[&Map<String, Value>], meta: &Value) -> 
                 vec![json!(text(object, &["metadata", "name"])), json!(age)]
             }
         };
-        let partial = json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object.get("metadata") });
-        json!({ "cells": cells, "object": partial })
+        json!({ "cells": cells, "object": View::Metadata.one(kind, object) })
     };
     let rows: Vec<Value> = objects.iter().map(|it| row(it)).collect();
-    json!({ "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta, "columnDefinitions": columns, "rows": rows })
+    json!({
+        "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta, "columnDefinitions": columns, "rows": rows,
+    })
 }
 
 fn column(name: &str, priority: i32) -> Value {

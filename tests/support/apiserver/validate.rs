@@ -1,5 +1,5 @@
-//! What an Event must hold. `pkg/apis/core/validation/events.go` and apimachinery's `objectmeta.go`, rule by rule and in
-//! their order, on the one form in which both groups' Events are kept.
+//! What an Event must hold. `pkg/apis/core/validation/events.go` and apimachinery's `objectmeta.go`, rule by rule and
+//! in their order, on the one form in which both groups' Events are kept.
 
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,8 @@ pub(super) fn create(event: &Map<String, Value>, strict: bool) -> Vec<FieldError
     faults
 }
 
-/// The faults of a changed Event. Through core/v1 anything may change; through events.k8s.io/v1 only series and metadata.
+/// The faults of a changed Event. Through core/v1 anything may change; through events.k8s.io/v1 only series and
+/// metadata.
 pub(super) fn update(new: &Map<String, Value>, old: &Map<String, Value>, strict: bool) -> Vec<FieldError> {
     let mut faults = legacy(new, strict);
     if !strict {

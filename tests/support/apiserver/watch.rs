@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::message::Kind;
 use super::select::Selector;
+use super::status::Refusal;
 use super::view::View;
 
-/// So many changes are remembered. Who watches from an older revision is told to list anew, as etcd's compaction does it.
+/// So many changes are remembered. Who watches from an older revision is told to list anew, as etcd's compaction does
+/// it.
 const REMEMBERED: usize = 4096;
 
 /// One object as it was after a change.
@@ -41,6 +43,8 @@ pub(super) struct Watching {
     pub(super) seen: u64,
     /// Lines to write first: what stands already.
     pub(super) first: Vec<Value>,
+    /// It has told that it fell behind, and has nothing more to tell.
+    pub(super) ended: bool,
 }
 
 impl Changes {
@@ -55,11 +59,18 @@ impl Changes {
 }
 
 impl Watching {
-    /// The next lines of the stream, one JSON value each. Nothing at all: the watch has fallen behind and ends.
+    /// The next lines of the stream, one JSON value each. Nothing at all: the watch ends. One that has fallen behind is
+    /// told so before, and lists anew.
     pub(super) fn lines(&mut self, changes: &Changes) -> Option<Vec<Value>> {
         let mut lines = std::mem::take(&mut self.first);
-        if self.seen < changes.forgotten {
+        if self.ended {
             return None;
+        }
+        if self.seen < changes.forgotten {
+            self.ended = true;
+            let why = format!("too old resource version: {} ({})", self.seen, changes.forgotten);
+            lines.push(json!({ "type": "ERROR", "object": Refusal::gone(&why).body() }));
+            return Some(lines);
         }
         let start = changes.kept.partition_point(|it| it.revision <= self.seen);
         for change in changes.kept.range(start..) {

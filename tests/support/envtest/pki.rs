@@ -7,7 +7,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 
-/// Writes `ca.crt`, `server.crt`, `server.key`, `accounts.key` and `accounts.pub`. Answers the authority's certificate, in DER.
+/// Writes `ca.crt`, `server.crt`, `server.key`, `accounts.key` and `accounts.pub`. Answers the authority's certificate,
+/// in DER.
 pub(super) fn write(home: &Path) -> Result<Vec<u8>, String> {
     let told = |error: rcgen::Error| error.to_string();
     let mut authority = CertificateParams::new(Vec::new()).map_err(told)?;

@@ -11,10 +11,10 @@ use std::{io, thread};
 
 /// Starts the program; kills it, and removes its folder, when the pipe that is our standard input closes.
 ///
-/// `$1` is the folder, the rest the program and its arguments. The shell in the background waits for the pipe. The one in
-/// front waits for the program, tells on standard output that it has ended, and waits for the pipe itself: while it has not
-/// been told of the end the program's number belongs to the program. It ignores what a terminal sends on Ctrl-C, for the
-/// pipe closes then as well.
+/// `$1` is the folder, the rest the program and its arguments. The shell in the background waits for the pipe. The one
+/// in front waits for the program, tells on standard output that it has ended, and waits for the pipe itself: while it
+/// has not been told of the end the program's number belongs to the program. It ignores what a terminal sends on
+/// Ctrl-C, for the pipe closes then as well.
 const WATCHDOG: &str = r#"
 home=$1; shift
 exec 3<&0 </dev/null 2>"$home/log"
