@@ -16,7 +16,10 @@ use tracing_subscriber::registry;
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
 /// Name, what it is, and how the subscriber stands.
-const CASES: &[(&str, Stack, fn(u64))] = &[
+/// Its name, the subscribers that it runs under, and what logs so many records.
+type Case = (&'static str, Stack, fn(u64));
+
+const CASES: &[Case] = &[
     ("loop", Stack::Registry, nothing),
     ("registry", Stack::Registry, inherited),
     ("span", Stack::Ours, inherited),

@@ -7,10 +7,13 @@ use super::cache::{Fingerprint, Printer};
 use crate::message::Occurrence;
 use crate::regarding::Regarding;
 
+/// A reference, and the fingerprint of the words that it was pieced together from.
+type Place = Option<(Fingerprint, Arc<Regarding>)>;
+
 /// The last references, each in the place that its words' fingerprint points to; the next there takes its place.
 #[derive(Debug)]
 pub(super) struct Memo {
-    places: Box<[Option<(Fingerprint, Arc<Regarding>)>]>,
+    places: Box<[Place]>,
 }
 
 /// The words of which a reference is pieced together: the record's own, and its scope's.

@@ -9,7 +9,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use tracing_k8s_events::{Handle, MemorySink, Publish, Reply, Request, Resource, Sink, builder};
+use tracing_k8s_events::sink::Resource;
+use tracing_k8s_events::{Handle, MemorySink, Publish, Reply, Request, Sink, builder};
 
 use crate::kit::{assert_closes, object};
 
