@@ -1,7 +1,6 @@
 //! The layer beside others: what they see does not change, and what they filter is their own affair.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
 
 use tracing::field::Empty;
 use tracing::span::{Attributes, Id, Record};
@@ -213,21 +212,4 @@ fn the_same_filter_on_the_layer_that_it_is_meant_for_does_not() {
         a_failing_reconciliation,
     );
     assert_eq!(heard, ["ConfigMap/ns/a cannot reconcile"]);
-}
-
-#[test]
-fn unwanted_callsites_stay_switched_off() {
-    let (layer, _poster) = builder("stack.example.com").build().unwrap();
-    let asked = Arc::new(Mutex::new(0));
-    let dispatch: Dispatch = registry().with(layer).into();
-    tracing::dispatcher::with_default(&dispatch, || {
-        let asked = || {
-            *asked.lock().unwrap() += 1;
-            1
-        };
-        // The value is not even made where nobody wants it.
-        debug!(value = asked(), "unwanted");
-        error!(target: "kube_client", value = asked(), "unwanted");
-    });
-    assert_eq!(*asked.lock().unwrap(), 0);
 }
