@@ -22,6 +22,8 @@ type Case = (&'static str, Stack, fn(u64));
 const CASES: &[Case] = &[
     ("loop", Stack::Registry, nothing),
     ("registry", Stack::Registry, inherited),
+    ("fmt", Stack::Fmt, inherited),
+    ("fmt-own-fields", Stack::Fmt, own_fields),
     ("span", Stack::Ours, inherited),
     ("span-depth-5", Stack::Ours, inherited),
     ("span-literal", Stack::Ours, literal),
@@ -38,6 +40,7 @@ const CASES: &[Case] = &[
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stack {
     Registry,
+    Fmt,
     Ours,
     OursFull,
     Others,
@@ -117,6 +120,11 @@ fn main() -> ExitCode {
     let poster = match stack {
         Stack::Registry => {
             registry().init();
+            None
+        }
+        Stack::Fmt => {
+            let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::sink);
+            registry().with(lines).init();
             None
         }
         Stack::Ours | Stack::OursFull => {

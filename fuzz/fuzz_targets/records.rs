@@ -22,7 +22,7 @@ use house::{correlate, layer, message, queue, regarding, wire};
 use libfuzzer_sys::fuzz_target;
 use message::{EventType, Now, Reply, Reporter, Request, Wall};
 use serde_json::Value;
-use tracing::{info_span, warn};
+use tracing::{Dispatch, info_span, warn};
 use tracing_subscriber::prelude::*;
 use wire::Api;
 
@@ -70,11 +70,19 @@ fn log(it: &Record<'_>) {
     }
 }
 
-fuzz_target!(|input: Input<'_>| {
-    let (sender, receiver) = queue::queue(1_024, false);
-    let listening = layer::new(sender, layer::Choices::default());
-    let subscriber = tracing_subscriber::registry().with(listening);
-    tracing::subscriber::with_default(subscriber, || input.records.iter().for_each(log));
+thread_local! {
+    /// Made once: a new subscriber would have every callsite asked about anew.
+    static HOUSE: (Dispatch, queue::Receiver) = {
+        let (sender, receiver) = queue::queue(1_024, false);
+        let listening = layer::new(sender, layer::Choices::default());
+        (Dispatch::new(tracing_subscriber::registry().with(listening)), receiver)
+    };
+}
+
+fuzz_target!(|input: Input<'_>| HOUSE.with(|(dispatch, receiver)| post(&input, dispatch, receiver)));
+
+fn post(input: &Input<'_>, dispatch: &Dispatch, receiver: &queue::Receiver) {
+    tracing::dispatcher::with_default(dispatch, || input.records.iter().for_each(log));
 
     let api = if input.strict { Api::EventsV1 } else { Api::CoreV1 };
     let reporter = Arc::new(Reporter { controller: "fuzz.example.com".into(), instance: "fuzz-0".into() });
@@ -91,7 +99,7 @@ fuzz_target!(|input: Input<'_>| {
             correlator.settle(now, ticket, reply);
         }
     }
-});
+}
 
 /// Holds a request to the server's rules, and answers it.
 fn check(request: &Request, api: Api) -> Reply {

@@ -19,6 +19,11 @@ use crate::regarding::Regarding;
 /// one more each 5 s would reach the last of them only when it is given up.
 const CROWD: usize = 50;
 
+/// So many objects without series are remembered for what they have spent: more than the budget over all lets speak
+/// before an object's own is whole again (2,000 at once, and 50 a second for 5 s). Where that is opened wide, so is the
+/// object's.
+const IDLE_MOST: usize = 4_096;
+
 /// So many references are remembered by their uid.
 const UIDS: usize = 4_096;
 
@@ -55,9 +60,7 @@ impl Correlator {
         if !self.make_room(now, reading.occurrence.kind) {
             return None;
         }
-        // Those without series are as many as the budget over all let speak of late; a wide-open budget must not
-        // remember more than this.
-        if self.objects.len() >= 2 * self.settings.series
+        if self.objects.len() >= self.settings.series + IDLE_MOST
             && let Some(oldest) = self.objects.front(IDLE)
         {
             self.objects.remove(oldest);

@@ -78,6 +78,9 @@ impl Regarding {
             Some((name, namespace)) if known != Some(false) => (name, namespace, known.is_none()),
             _ => (name, "", false),
         };
+        if name.is_empty() || (namespace.is_empty() && known == Some(true)) {
+            return None;
+        }
         let api_version = if group.is_empty() { version.into() } else { format!("{group}/{version}").into() };
         let (kind, namespace, name) = (kind.into(), namespace.into(), name.into());
         Some(Self { api_version, kind, namespace, name, split_at_a_guess, ..Self::default() })
@@ -93,6 +96,14 @@ mod tests {
         let it = Regarding::from_object_ref(text).expect("it is a text of kube's");
         let [api_version, kind, namespace, name] = [it.api_version, it.kind, it.namespace, it.name].map(String::from);
         (api_version, kind, namespace, name, it.split_at_a_guess)
+    }
+
+    /// Found by fuzzing: a reference without a name is none.
+    #[test]
+    fn a_text_without_a_name_is_none_of_kubes() {
+        for text in ["Foo.v1.example.com/.", "Foo.v1.example.com/.ns", "Pod.v1./.ns", "Pod.v1./web", "Pod.v1./web."] {
+            assert_eq!(Regarding::from_object_ref(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -251,7 +251,7 @@ impl World {
         let dropped: u64 = it.dropped.iter().sum();
         assert_eq!(it.seen, it.told + it.held + it.in_flight + dropped, "{it:?}");
         assert!(it.series <= self.settings.series as u64);
-        assert!(self.correlator.objects.len() <= 2 * self.settings.series + 1);
+        assert!(self.correlator.objects.len() <= self.settings.series + 4_096);
     }
 
     /// No window holds more writes than the budgets allow.
