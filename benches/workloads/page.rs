@@ -44,6 +44,11 @@ impl Verdict {
         self
     }
 
+    pub(crate) fn remark(mut self, remark: String) -> Self {
+        self.remarks.push(remark);
+        self
+    }
+
     pub(crate) fn holds(&self) -> bool {
         self.misses.is_empty()
     }

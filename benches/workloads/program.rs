@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{Dispatch, Span, dispatcher};
 use tracing_k8s_events::{Builder, builder, object_span};
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::registry::LookupSpan;
 
 use super::load::Load;
 
@@ -62,6 +63,8 @@ pub(crate) enum By {
     OursAwake,
     /// Ours, with both budgets opened.
     OursOpen,
+    /// Nobody: a `fmt` layer writes the line to nowhere. What any layer costs who logs.
+    Fmt,
 }
 
 /// What the program tells, on its standard output.
@@ -90,7 +93,7 @@ struct Call {
 
 impl By {
     pub(crate) fn is_ours(self) -> bool {
-        !matches!(self, By::KubeSerial | By::Kube64)
+        matches!(self, By::Ours | By::OursAwake | By::OursOpen)
     }
 
     fn choose(self, it: Builder) -> Builder {
@@ -99,7 +102,7 @@ impl By {
             By::OursOpen => {
                 it.total_budget(OPEN, Duration::from_micros(1)).object_budget(OPEN, Duration::from_micros(1))
             }
-            By::Ours | By::KubeSerial | By::Kube64 => it,
+            By::Ours | By::KubeSerial | By::Kube64 | By::Fmt => it,
         }
     }
 }
@@ -128,21 +131,39 @@ pub(crate) fn main() {
     let mut told = String::new();
     io::stdin().read_to_string(&mut told).expect("the one who started it writes text");
     let job: Job = serde_json::from_str(&told).expect("the one who started it writes a job");
-    let report = if job.by.is_ours() { ours(&job) } else { kubes(&job) };
+    let report = match job.by {
+        By::KubeSerial | By::Kube64 => kubes(&job),
+        By::Fmt => report(log(&job, &Dispatch::new(tracing_subscriber::registry().with(nowhere())))),
+        By::Ours | By::OursAwake | By::OursOpen => ours(&job),
+    };
     serde_json::to_writer(io::stdout(), &report).expect("the one who started it listens");
 }
 
 fn ours(job: &Job) -> Report {
-    let load = Load::named(&job.load);
     let builder = job.by.choose(builder("workloads.example.com").reporting_instance("workloads-0"));
     let (layer, poster) = builder.build().expect("the name is a qualified one");
     let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
     let guard = poster.spawn(config(&job.server)).expect("the configuration is a good one");
-    let spans: Vec<Span> = dispatcher::with_default(&dispatch, || job.objects.iter().map(object_span).collect());
     let before = processor();
+    let calls = log(job, &dispatch);
+    // Not flushed: it is told when it is told.
+    let (handle, since) = (guard.handle(), Instant::now());
+    let is_settled = || handle.stats().told + handle.stats().dropped() >= calls.len() as u64;
+    while !is_settled() && since.elapsed() < job.patience {
+        thread::sleep(LOOK);
+    }
+    let report = Report { processor: processor() - before, dropped: handle.stats().dropped(), ..report(calls) };
+    let _ = guard.shutdown(Duration::ZERO);
+    report
+}
+
+/// Logs the whole load, each record under the span of its object, from as many threads as it says.
+fn log(job: &Job, dispatch: &Dispatch) -> Vec<Call> {
+    let load = Load::named(&job.load);
+    let spans: Vec<Span> = dispatcher::with_default(dispatch, || job.objects.iter().map(object_span).collect());
     let start = Barrier::new(load.threads);
     let from = |thread: usize| {
-        dispatcher::with_default(&dispatch, || {
+        dispatcher::with_default(dispatch, || {
             start.wait();
             let begin = Instant::now();
             let numbers = (0..load.records).filter(|it| it % load.threads == thread);
@@ -156,19 +177,17 @@ fn ours(job: &Job) -> Report {
             numbers.map(call).collect::<Vec<Call>>()
         })
     };
-    let calls = thread::scope(|scope| {
-        let threads: Vec<_> = (0..load.threads).map(|it| scope.spawn(move || from(it))).collect();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..load.threads).map(|thread| scope.spawn(move || from(thread))).collect();
         threads.into_iter().flat_map(|it| it.join().expect("logging does not panic")).collect()
-    });
-    // Not flushed: it is told when it is told.
-    let (handle, since) = (guard.handle(), Instant::now());
-    let is_settled = || handle.stats().told + handle.stats().dropped() >= load.records as u64;
-    while !is_settled() && since.elapsed() < job.patience {
-        thread::sleep(LOOK);
-    }
-    let report = Report { processor: processor() - before, dropped: handle.stats().dropped(), ..report(calls) };
-    let _ = guard.shutdown(Duration::ZERO);
-    report
+    })
+}
+
+fn nowhere<S>() -> impl tracing_subscriber::Layer<S>
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+{
+    tracing_subscriber::fmt::layer().with_writer(io::sink)
 }
 
 fn kubes(job: &Job) -> Report {

@@ -274,6 +274,7 @@ async fn idle(stage: &Stage) -> Vec<Row> {
     let ours = stage.play("W8", By::Ours).await;
     let awake = stage.play("W8", By::OursAwake).await;
     let serial = stage.play("W8", By::KubeSerial).await;
+    let fmt = stage.play("W8", By::Fmt).await;
     let visible = |it: &Outcome| {
         let after = it.visible_after();
         // Of thirty, the one in the middle and the last.
@@ -313,7 +314,9 @@ async fn idle(stage: &Stage) -> Vec<Row> {
             ["63 µs", "48 µs", "92 µs"],
             calls(&ours),
             "≤ 1 µs",
-            Verdict::default().time("p50", ours.call(500), 1e-6, serial.call(500), 1e-6 / 5.5e-3),
+            Verdict::default()
+                .time("p50", ours.call(500), 1e-6, serial.call(500), 1e-6 / 5.5e-3)
+                .remark(format!("a `fmt` layer to nowhere: {}", calls(&fmt))),
         ),
         row(woken, VISIBLE, seen_elsewhere, show(&awake), "≤ 6 / 20 ms", seen(&awake, 6e-3, 20e-3)),
         row(woken, "caller p50 / p99", ["63 µs", "48 µs", "92 µs"], calls(&awake), "", Verdict::default()),
