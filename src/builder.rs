@@ -52,6 +52,9 @@ const QUEUE_CAPACITY: usize = 16_384;
 /// object's place for ever.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
+/// Sums and products of what was chosen must not leave the range of a `Duration`.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Choices for a layer and its poster. Every one has a default; [`builder`] begins it.
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
@@ -74,6 +77,7 @@ pub struct BuildError(BuildErrorKind);
 enum BuildErrorKind {
     Controller { name: String, why: &'static str },
     Zero(&'static str),
+    TooLong(&'static str),
     Empty(&'static str),
 }
 
@@ -203,6 +207,49 @@ impl Builder {
         self
     }
 
+    /// How many different Events are remembered and held at once. Default: 16,384, so that a start-up burst over 10,000
+    /// objects waits for its budget whole; some 1.4 KiB each while they wait, a fraction of it once they are told.
+    ///
+    /// What is beyond it is dropped and counted in [`Stats::dropped_bounds`](crate::Stats::dropped_bounds), Normal before
+    /// Warning; what was told is only forgotten, so that its next repeat is a new Event. Set it above the number of
+    /// objects times the Events that each repeats within 6 min.
+    pub fn series_capacity(mut self, series: usize) -> Self {
+        self.settings.series = series;
+        self
+    }
+
+    /// How far apart the writes of one counting Event are: the first comes this long after the first repeat, then each
+    /// at twice the distance, up to the longest. Default: 1 s, and 5 min, which is client-go's refill of one object.
+    pub fn series_distances(mut self, first: Duration, longest: Duration) -> Self {
+        self.settings.first_distance = first;
+        self.settings.longest_distance = longest;
+        self
+    }
+
+    /// How long a counting Event may be silent before what comes next is a new Event. Default: 6 min, client-go's
+    /// `finishTime`.
+    pub fn series_closes_after(mut self, silence: Duration) -> Self {
+        self.settings.close = silence;
+        self
+    }
+
+    /// How many notes of one line of code, about one object and with one reason, are Events of their own within this
+    /// time; further ones share one combined Event. Default: 10 in 10 min, client-go's `defaultAggregateMaxEvents` and
+    /// `defaultAggregateIntervalInSeconds`.
+    pub fn similar_notes(mut self, most: usize, within: Duration) -> Self {
+        self.settings.similar_most = most;
+        self.settings.similar_window = within;
+        self
+    }
+
+    /// How long after a failure a request is sent again: the first time, then each time twice as long, up to the longest,
+    /// unless the server asks for more. Default: 0.5 s, and 30 s.
+    pub fn retry_distances(mut self, first: Duration, longest: Duration) -> Self {
+        self.settings.retry_first = first;
+        self.settings.retry_most = longest;
+        self
+    }
+
     /// Posts references without a uid as they are. Default: the uid is looked up, since `kubectl describe` shows no
     /// Event without it; that needs the right to `get` the object.
     pub fn without_look_ups(mut self) -> Self {
@@ -214,7 +261,7 @@ impl Builder {
     ///
     /// # Errors
     /// When the reporting controller is not a qualified name, or a choice is one that could never work: no place in the
-    /// queue, no request in flight, an empty reason.
+    /// queue, no request in flight, an empty reason, a distance of zero or of more than a year.
     pub fn build<S>(self) -> Result<(Layer<S>, Poster), BuildError>
     where
         S: tracing::Subscriber + for<'a> LookupSpan<'a>,
@@ -244,6 +291,8 @@ impl Builder {
             ("the number of requests in flight", settings.in_flight),
             ("an object's burst", settings.object_burst as usize),
             ("the total burst", settings.total_burst as usize),
+            ("the series' capacity", settings.series),
+            ("the number of similar notes", settings.similar_most),
         ];
         if let Some((what, _)) = numbers.into_iter().find(|(_, number)| *number == 0) {
             return Err(BuildErrorKind::Zero(what));
@@ -252,9 +301,18 @@ impl Builder {
             ("an attempt's time", self.attempt),
             ("an object's refill", settings.object_refill),
             ("the total refill", settings.total_refill),
+            ("the first distance of a series", settings.first_distance),
+            ("the longest distance of a series", settings.longest_distance),
+            ("the silence that closes a series", settings.close),
+            ("the window of similar notes", settings.similar_window),
+            ("the first distance of retries", settings.retry_first),
+            ("the longest distance of retries", settings.retry_most),
         ];
         if let Some((what, _)) = durations.into_iter().find(|(_, it)| it.is_zero()) {
             return Err(BuildErrorKind::Zero(what));
+        }
+        if let Some((what, _)) = durations.into_iter().find(|(_, it)| *it > LONGEST) {
+            return Err(BuildErrorKind::TooLong(what));
         }
         match settings.normal_reason.is_empty() || settings.warning_reason.is_empty() {
             true => Err(BuildErrorKind::Empty("the default reason")),
@@ -282,6 +340,7 @@ impl fmt::Display for BuildError {
                 write!(f, "reporting controller `{name}` is not a qualified name: {why}")
             }
             BuildErrorKind::Zero(what) => write!(f, "{what} is zero"),
+            BuildErrorKind::TooLong(what) => write!(f, "{what} is longer than a year"),
             BuildErrorKind::Empty(what) => write!(f, "{what} is empty"),
         }
     }

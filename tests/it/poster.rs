@@ -191,4 +191,17 @@ fn numbers_that_could_never_work_are_refused_at_the_door() {
     assert_eq!(error.to_string(), "the queue's capacity is zero");
     let error = builder("a").default_reason(tracing_k8s_events::EventType::Normal, "");
     assert_eq!(error.build::<tracing_subscriber::Registry>().unwrap_err().to_string(), "the default reason is empty");
+    let error = builder("a").series_distances(Duration::from_secs(1), Duration::MAX);
+    let error = error.build::<tracing_subscriber::Registry>().unwrap_err();
+    assert_eq!(error.to_string(), "the longest distance of a series is longer than a year");
+}
+
+#[test]
+fn the_number_of_similar_notes_is_a_choice() {
+    let sink = MemorySink::new();
+    let program = Program::with_sink(sink.clone(), |it| it.similar_notes(2, Duration::from_secs(60)));
+    program.log_about(&object("Foo", "a"), || (0..6).for_each(|number| warn!("attempt {number}")));
+    assert!(program.flush().is_complete());
+    let counts: Vec<u32> = sink.events().iter().map(|it| it.count).collect();
+    assert_eq!(counts, [1, 1, 4]);
 }
