@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::gate::Gate;
 use super::page::{Row, Verdict, span, times};
 use super::program::{By, Job};
+use super::rows::raced;
 use super::stage::{Outcome, Stage};
 
 /// A tail is a matter of luck on a machine that has other work: so many pairs, one after the other, and the median.
@@ -20,9 +21,7 @@ pub(crate) async fn play(stage: &Stage, name: &str) -> Option<Vec<Row>> {
 }
 
 async fn opened(stage: &Stage) -> Vec<Row> {
-    let ours = stage.play("opened", By::OursOpen).await;
-    let serial = stage.play("opened", By::KubeSerial).await;
-    let at_a_time = stage.play("opened", By::Kube64).await;
+    let [ours, serial, at_a_time] = raced(stage, "opened", By::OursOpen).await;
     let rate = |it: &Outcome| it.told() as f64 / it.last_write.as_secs_f64();
     let show = |it: &Outcome| format!("{}; {:.0}/s", it.told(), rate(it));
     let faster = rate(&ours) / rate(&at_a_time);

@@ -160,7 +160,7 @@ async fn round_robin(stage: &Stage) -> Vec<Row> {
 }
 
 async fn one_each(stage: &Stage) -> Vec<Row> {
-    let [ours, serial, at_a_time] = all_three(stage, "W5").await;
+    let [ours, serial, at_a_time] = raced(stage, "W5", By::Ours).await;
     let row = |measure, elsewhere, show: fn(&Outcome) -> String, goal, verdict| Row {
         workload: "W5: 2,000 objects x 1 record",
         measure,
@@ -411,6 +411,22 @@ async fn refused_object() -> Vec<Row> {
         goal: "20; ≤ 5",
         verdict: Verdict::default().that(ours.told() == 20, "told").that(ours.writes + ours.refused <= 5, "writes"),
     }]
+}
+
+/// Where it is told who is faster: the serial one first, so that nobody meets a server that has just started, then three
+/// times each in turns, and of each the one in the middle.
+pub(crate) async fn raced(stage: &Stage, load: &str, by: By) -> [Outcome; 3] {
+    let serial = stage.play(load, By::KubeSerial).await;
+    let (mut ours, mut at_a_time) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        ours.push(stage.play(load, by).await);
+        at_a_time.push(stage.play(load, By::Kube64).await);
+    }
+    let middle = |mut it: Vec<Outcome>| {
+        it.sort_by_key(|it| it.last_write);
+        it.swap_remove(1)
+    };
+    [middle(ours), serial, middle(at_a_time)]
 }
 
 async fn all_three(stage: &Stage, load: &str) -> [Outcome; 3] {
