@@ -9,6 +9,7 @@ use tracing_k8s_events::Api;
 
 use crate::kit::{Loud, Program, assert_closes};
 use crate::support::apiserver::{ApiServer, Rule};
+use crate::support::envtest::{EnvTest, Identity};
 
 const MOMENT: Duration = Duration::from_millis(300);
 
@@ -106,6 +107,39 @@ fn a_token_renewed_on_disk_is_taken_up() {
     assert!(program.flush().is_complete());
     assert_eq!(server.occurrences(), 20);
     assert!(server.writes().len() <= 6, "{} writes", server.writes().len());
+    program.assert_account_closes();
+}
+
+#[test]
+fn a_certificate_renewed_on_disk_is_taken_up() {
+    let Some(server) = EnvTest::shared() else { return };
+    let created = server.kubectl(&["create", "configmap", "certified", "--output=jsonpath={.metadata.uid}"]);
+    let object = ObjectReference {
+        kind: Some("ConfigMap".into()),
+        namespace: Some("default".into()),
+        name: Some("certified".into()),
+        uid: Some(created),
+        ..ObjectReference::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [certificate, key] = ["tls.crt", "tls.key"].map(|it| folder.path().join(it));
+    let write = |it: Identity| {
+        fs::write(&certificate, it.certificate).unwrap();
+        fs::write(&key, it.key).unwrap();
+    };
+    write(server.identity("reporter", "system:masters", true));
+    let mut config = server.config_without_token();
+    config.auth_info.client_certificate = Some(certificate.to_string_lossy().into_owned());
+    config.auth_info.client_key = Some(key.to_string_lossy().into_owned());
+    let program = Program::on_a_thread(config, |it| it);
+    program.log_about(&object, || (0..20).for_each(|_| warn!("not ready")));
+    let outcome = program.handle().flush(MOMENT).wait();
+    assert_eq!((outcome.told, outcome.untold, outcome.dropped), (0, 20, 0));
+    assert!(server.audit().iter().any(|it| it.resource == "events" && it.code == 401));
+    write(server.identity("reporter", "system:masters", false));
+    assert!(program.flush().is_complete());
+    let described = server.kubectl(&["describe", "configmap", "certified"]);
+    assert!(described.contains("(x20 over"), "{described}");
     program.assert_account_closes();
 }
 

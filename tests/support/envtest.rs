@@ -19,6 +19,7 @@ use std::{env, fs, thread};
 
 use serde_json::Value;
 
+pub use pki::Identity;
 use watchdog::Watched;
 
 /// The version that the tests are held to.
@@ -35,7 +36,7 @@ const ADMIN: &str = "admin-token";
 pub struct EnvTest {
     home: PathBuf,
     port: u16,
-    authority: Vec<u8>,
+    authority: pki::Authority,
     assets: PathBuf,
     // Dropped in this order: the API server before its storage.
     _apiserver: Watched,
@@ -172,11 +173,18 @@ impl EnvTest {
         config
     }
 
+    /// What a user of a group shows instead of a token, or what it showed in the last century.
+    pub fn identity(&self, user: &str, group: &str, is_expired: bool) -> Identity {
+        self.authority
+            .identity(user, group, is_expired)
+            .unwrap_or_else(|error| panic!("no certificate for {user}: {error}"))
+    }
+
     /// The anonymous user.
     pub fn config_without_token(&self) -> kube::Config {
         let url = self.url().parse().unwrap_or_else(|error| panic!("{} is no URL: {error}", self.url()));
         let mut config = kube::Config::new(url);
-        config.root_cert = Some(vec![self.authority.clone()]);
+        config.root_cert = Some(vec![self.authority.certificate.clone()]);
         config
     }
 

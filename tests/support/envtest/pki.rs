@@ -1,15 +1,53 @@
 //! The certificates of one server, made anew for each: an authority, and what it vouches for.
 
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    date_time_ymd,
 };
 
-/// Writes `ca.crt`, `server.crt`, `server.key`, `accounts.key` and `accounts.pub`. Answers the authority's certificate,
-/// in DER.
-pub(super) fn write(home: &Path) -> Result<Vec<u8>, String> {
+/// Who vouches for the server, and for those who ask it.
+pub(super) struct Authority {
+    /// Its own certificate, in DER.
+    pub(super) certificate: Vec<u8>,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate and its key, in PEM.
+#[derive(Debug)]
+pub struct Identity {
+    pub certificate: String,
+    pub key: String,
+}
+
+impl Authority {
+    /// For a user of a group. An expired one ended in the year 2000.
+    pub(super) fn identity(&self, user: &str, group: &str, is_expired: bool) -> Result<Identity, String> {
+        let told = |error: rcgen::Error| error.to_string();
+        let mut client = CertificateParams::new(Vec::new()).map_err(told)?;
+        client.distinguished_name.push(DnType::CommonName, user);
+        client.distinguished_name.push(DnType::OrganizationName, group);
+        client.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        if is_expired {
+            (client.not_before, client.not_after) = (date_time_ymd(1999, 1, 1), date_time_ymd(2000, 1, 1));
+        }
+        let key = KeyPair::generate().map_err(told)?;
+        let certificate = client.signed_by(&key, &self.issuer).map_err(told)?.pem();
+        Ok(Identity { certificate, key: key.serialize_pem() })
+    }
+}
+
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authority")
+    }
+}
+
+/// Writes `ca.crt`, `server.crt`, `server.key`, `accounts.key` and `accounts.pub`.
+pub(super) fn write(home: &Path) -> Result<Authority, String> {
     let told = |error: rcgen::Error| error.to_string();
     let mut authority = CertificateParams::new(Vec::new()).map_err(told)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -37,5 +75,5 @@ pub(super) fn write(home: &Path) -> Result<Vec<u8>, String> {
     ] {
         fs::write(home.join(name), text).map_err(|error| error.to_string())?;
     }
-    Ok(certificate.der().to_vec())
+    Ok(Authority { certificate: certificate.der().to_vec(), issuer })
 }
