@@ -183,7 +183,10 @@ impl Builder {
         self
     }
 
-    /// How many requests may be under way at once, each for another object. Default: 16.
+    /// How many requests may be under way at once, each for another object. Default: 64.
+    ///
+    /// It begins with 16, if so many are allowed; with every answer it may be one more, and after each failure it begins
+    /// anew.
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
         self.settings.in_flight = requests;
         self

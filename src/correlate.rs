@@ -113,9 +113,8 @@ impl Correlator {
     /// When [`Correlator::next_request`] would have something next, by the monotonic clock; what is past means now.
     /// `None`: not before an occurrence or a reply comes.
     pub(crate) fn wake_at(&self) -> Option<Duration> {
-        let is_full = self.outbox.flights().len() >= self.settings.in_flight;
         let turn = match self.outage.not_until() {
-            Some(at) if !is_full && !self.outbox.is_empty() => Some(at.max(self.total().not_until(self.budget))),
+            Some(at) if self.outbox.has_room(self.settings.in_flight) && !self.outbox.is_empty() => Some(at.max(self.total().not_until(self.budget))),
             _ => None,
         };
         turn.into_iter().chain(self.timers.next()).min()

@@ -171,7 +171,7 @@
 //! | from the log call to the request | 5 to 100 ms: the poster looks by itself, after a twentieth of the silence so far | [`Builder::wake_at_every_record`] |
 //! | to be woken at every record instead | a futex call, some 2.6 µs | the same |
 //! | memory | [16,384](Builder::queue_capacity) places of some 350 bytes in the queue, and as many series | the builder |
-//! | requests | at most [16](Builder::requests_in_flight) at once, and [50 a second](Builder::total_budget) after a burst of 2,000 | the builder |
+//! | requests | 16 at once, rising to [64](Builder::requests_in_flight) while the server is well, and [50 a second](Builder::total_budget) after a burst of 2,000 | the builder |
 //!
 //! # Testing
 //! [`MemorySink`] holds Events as the server would show them, and is asked in plain words. Its page shows how to test what

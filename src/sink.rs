@@ -20,7 +20,7 @@ pub(crate) use own_client::{Origin, OwnClientSink};
 ///
 /// Implement it to send Events elsewhere, beside or instead of the Kubernetes API. Nothing has to be decided there:
 /// say in the [`Reply`] what happened, and the poster retries, holds, counts or drops as it does with the API server.
-/// At most 16 requests are under way at a time, and never two for one object.
+/// At most [64](crate::Builder::requests_in_flight) requests are under way at a time, and never two for one object.
 ///
 /// A panic in `send` is caught and taken as [`Reply::Unavailable`]. There is no need for a time limit of one's own: a
 /// `send` that has not returned after 10 s is dropped and taken as [`Reply::Unavailable`] too.

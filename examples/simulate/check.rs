@@ -10,7 +10,7 @@ const BUDGET: (u64, u64) = (2_000, 50);
 /// So many series are known at once.
 const SERIES: u64 = 16_384;
 /// Requests under way are none of the bounded keys, though they count as such here.
-const IN_FLIGHT: u64 = 16;
+const IN_FLIGHT: u64 = 64;
 /// Writes of one series are never farther apart, and a moment for the write itself.
 const AGE: Duration = Duration::from_millis(5 * 60 * 1_000 + 100);
 

@@ -20,7 +20,13 @@ pub(super) struct Outbox {
     lines: [BinaryHeap<Reverse<(u64, Id)>>; 4],
     flights: Vec<Flight>,
     tickets: u64,
+    /// Answers since the last failure.
+    answered: usize,
 }
+
+/// So many requests are under way at once at first, and after each failure; with every answer it may be one more. A
+/// server that is well gets a burst of 2,000 in a few round trips, and one that is not is not pressed.
+const AT_FIRST: usize = 16;
 
 /// Where an object stands: the line, and its turn in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +97,19 @@ impl Outbox {
         let (_, line) = pick([0, 1]).or_else(|| pick([2, 3]))?;
         let Reverse((turn, object)) = self.lines[line].pop()?;
         Some((object, Place { line, turn }))
+    }
+
+    /// Whether one more request may be under way, where so many may be at most.
+    pub(super) fn has_room(&self, most: usize) -> bool {
+        self.flights.len() < (AT_FIRST + self.answered).min(most)
+    }
+
+    pub(super) fn answered(&mut self) {
+        self.answered = self.answered.saturating_add(1);
+    }
+
+    pub(super) fn failed(&mut self) {
+        self.answered = 0;
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -44,8 +44,12 @@ impl Correlator {
         let failed = failure(&reply, &cargo);
         let was_away = self.outage.is_on();
         match failed {
-            Some(it) => self.note_failure(now, object, ticket, it, &reply),
+            Some(it) => {
+                self.outbox.failed();
+                self.note_failure(now, object, ticket, it, &reply);
+            }
             None => {
+                self.outbox.answered();
                 self.outage.answered(ticket, issued);
                 if let Some(it) = self.objects.get_mut(object) {
                     it.backoff = Backoff::default();

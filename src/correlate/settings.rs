@@ -50,7 +50,8 @@ pub(crate) struct Settings {
     /// And once more after each of these: 50 a second are 180,000 Events an hour, some 200 MB of etcd.
     pub(crate) total_refill: Duration,
 
-    /// So many requests may be under way at once.
+    /// So many requests may be under way at once, while the server is well: as many as a program has that reconciles 64
+    /// objects at a time and awaits each Event, and no slower than it.
     pub(crate) in_flight: usize,
     /// The first retry comes after this long, each further one after twice as long.
     pub(crate) retry_first: Duration,
@@ -110,7 +111,7 @@ impl Default for Settings {
             object_refill: seconds(5),
             total_burst: 2_000,
             total_refill: Duration::from_millis(20),
-            in_flight: 16,
+            in_flight: 64,
             retry_first: Duration::from_millis(500),
             retry_most: seconds(30),
             retry_after_most: seconds(5 * 60),

@@ -41,7 +41,7 @@ impl Correlator {
     }
 
     fn next_in_turn(&mut self, now: Duration) -> Option<(Ticket, Request)> {
-        while self.outbox.flights().len() < self.settings.in_flight {
+        while self.outbox.has_room(self.settings.in_flight) {
             let total = self.total();
             if self.outage.not_until()? > now || total.not_until(self.budget) > now {
                 return None;

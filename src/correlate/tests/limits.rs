@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::story::{Story, away};
-use crate::message::{EventType, Loss, Request};
+use crate::message::{EventType, Loss, Reply, Request};
 
 #[test]
 fn an_object_speaks_a_hundred_times_at_once_and_then_every_five_seconds() {
@@ -101,14 +101,39 @@ fn repeats_that_wait_do_not_starve_behind_one_object() {
 }
 
 #[test]
-fn sixteen_requests_are_under_way_at_most() {
+fn sixteen_requests_are_under_way_at_first() {
     let mut story = Story::new();
     story.answers([const { None }; 40]);
-    for it in 0..40 {
-        story.at(0.0).about(&format!("web-{it}")).info("Started", "ready");
-    }
-    story.at(1.0);
+    ready(&mut story, 0..40);
     assert_eq!((story.requests.len(), story.account().requests_in_flight, story.account().held), (16, 16, 24));
+}
+
+#[test]
+fn each_answer_lets_one_more_be_under_way_and_a_failure_begins_anew() {
+    let mut story = Story::new();
+    ready(&mut story, 0..10);
+    story.answers([const { None }; 500]);
+    ready(&mut story, 10..300);
+    assert_eq!(story.account().requests_in_flight, 16 + 10);
+    (0..26).for_each(|_| drop(story.late(Reply::Done)));
+    story.at(0.0);
+    assert_eq!(story.account().requests_in_flight, 16 + 10 + 26);
+    (0..26).for_each(|_| drop(story.late(Reply::Done)));
+    story.at(0.0);
+    assert_eq!(story.account().requests_in_flight, 64);
+
+    (0..64).for_each(|_| drop(story.late(away().unwrap())));
+    story.at(60.0);
+    assert_eq!(story.account().requests_in_flight, 1, "one looks whether the server is back");
+    story.late(Reply::Done).at(60.0);
+    assert_eq!(story.account().requests_in_flight, 16 + 1);
+}
+
+fn ready(story: &mut Story, objects: std::ops::Range<usize>) {
+    for it in objects {
+        story.about(&format!("web-{it}")).info("Started", "ready");
+    }
+    story.at(0.0);
 }
 
 #[test]
