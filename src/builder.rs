@@ -69,11 +69,9 @@ pub struct Builder {
 }
 
 /// Why a builder was refused.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct BuildError(BuildErrorKind);
 
-#[derive(Debug)]
 enum BuildErrorKind {
     Controller { name: String, why: &'static str },
     Zero(&'static str),
@@ -346,6 +344,13 @@ impl fmt::Display for BuildError {
             BuildErrorKind::TooLong(what) => write!(f, "{what} is longer than a year"),
             BuildErrorKind::Empty(what) => write!(f, "{what} is empty"),
         }
+    }
+}
+
+/// In the same words: it is what a `main` prints that returns it.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 

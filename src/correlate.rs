@@ -30,6 +30,8 @@ mod tests;
 
 use std::time::Duration;
 
+use tracing::Metadata;
+
 use self::backoff::{Dice, Outage};
 use self::cache::{Cache, Id, Printer};
 use self::diagnoses::{Cause, Diagnoses};
@@ -110,11 +112,23 @@ impl Correlator {
         }
     }
 
+    /// What was dropped before it came here, so far, and where the first of each cause was logged: to be told too.
+    pub(crate) fn note_losses(
+        &mut self,
+        now: Now,
+        dropped: [u64; Loss::COUNT],
+        at: impl Fn(Loss) -> Option<&'static Metadata<'static>>,
+    ) {
+        self.diagnoses.note_losses(now.mono, dropped, at);
+    }
+
     /// When [`Correlator::next_request`] would have something next, by the monotonic clock; what is past means now.
     /// `None`: not before an occurrence or a reply comes.
     pub(crate) fn wake_at(&self) -> Option<Duration> {
         let turn = match self.outage.not_until() {
-            Some(at) if self.outbox.has_room(self.settings.in_flight) && !self.outbox.is_empty() => Some(at.max(self.total().not_until(self.budget))),
+            Some(at) if self.outbox.has_room(self.settings.in_flight) && !self.outbox.is_empty() => {
+                Some(at.max(self.total().not_until(self.budget)))
+            }
             _ => None,
         };
         turn.into_iter().chain(self.timers.next()).min()

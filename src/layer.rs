@@ -159,7 +159,7 @@ where
         // A user's `Display` may panic, and so may the registry where another layer did: the thread that logs is not
         // to end by our reading. What was half read is not told.
         if catch_unwind(AssertUnwindSafe(|| self.hear(plan, event, &context))).is_err() {
-            self.shared.sender.count(Loss::Malformed);
+            self.shared.sender.count_at(Loss::Malformed, plan.metadata);
         }
     }
 
@@ -182,7 +182,7 @@ impl Listener {
         }
         let scope = match place.around {
             Around::Barrier => return,
-            Around::Malformed => return sender.count(Loss::Malformed),
+            Around::Malformed => return sender.count_at(Loss::Malformed, plan.metadata),
             Around::Nothing => None,
             Around::Said(scope) => Some(scope),
         };
@@ -191,12 +191,14 @@ impl Listener {
             Some(scope) if scope.regarding.is_enough() => {}
             _ if names_an_object => {}
             // Somebody wrote it for Events, but it is about nothing that could have one.
-            Some(scope) if scope.declared && scope.regarding.is_half() => return sender.count(Loss::Malformed),
-            _ if plan.is_declared && !plan.may_skip => return sender.count(Loss::Malformed),
+            Some(scope) if scope.declared && scope.regarding.is_half() => {
+                return sender.count_at(Loss::Malformed, plan.metadata);
+            }
+            _ if plan.is_declared && !plan.may_skip => return sender.count_at(Loss::NoObject, plan.metadata),
             _ => return,
         }
         let Some(room) = sender.place_for(plan.kind) else { return sender.count(Loss::QueueFull) };
-        let Some(_reading) = Reading::enter() else { return sender.count(Loss::Malformed) };
+        let Some(_reading) = Reading::enter() else { return sender.count_at(Loss::Malformed, plan.metadata) };
         let mut occurrence = sender.blank();
         let Read { kind, is_skipped, is_malformed, parts } =
             record::read(event, plan, self.shared.redact.as_deref(), &mut occurrence.text);
@@ -206,7 +208,7 @@ impl Listener {
         let outer = scope.as_ref().map(|it| &*it.regarding);
         if is_malformed || (names_an_object && !parts.are_enough(outer)) {
             sender.give_back(occurrence);
-            return sender.count(Loss::Malformed);
+            return sender.count_at(Loss::Malformed, plan.metadata);
         }
         occurrence.time = wall();
         occurrence.callsite = std::ptr::from_ref(plan.metadata).addr();

@@ -224,6 +224,8 @@ pub(crate) enum Loss {
     Ended,
     /// Its reference was of the wrong shape: an empty name, a kind without a name, a number for a name.
     Malformed,
+    /// It was written for Events, but in no object's scope.
+    NoObject,
     /// A bound was reached and it fell out.
     Bounds,
     /// It grew too old before it could be told.

@@ -6,11 +6,12 @@ mod tests;
 
 use std::cell::Cell;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crossbeam_queue::ArrayQueue;
 use tokio::sync::Notify;
+use tracing::Metadata;
 
 use crate::message::{EventType, Loss, Occurrence};
 
@@ -37,6 +38,8 @@ struct Shared {
     blanks: ArrayQueue<Box<Occurrence>>,
     /// What was dropped before it reached the poster, by cause.
     dropped: [AtomicU64; Loss::COUNT],
+    /// The callsite of the first that was dropped, by cause.
+    dropped_at: [OnceLock<&'static Metadata<'static>>; Loss::COUNT],
     ended: AtomicBool,
     switches: Switches,
     /// Wakes the poster. Told when the queue is half full, and by `flush`.
@@ -88,6 +91,7 @@ pub(crate) fn queue(capacity: usize, wake_always: bool) -> (Sender, Receiver) {
         places: ArrayQueue::new(capacity),
         blanks,
         dropped: Default::default(),
+        dropped_at: Default::default(),
         ended: AtomicBool::new(false),
         switches: Switches::default(),
         wake: Notify::new(),
@@ -164,6 +168,13 @@ impl Sender {
         self.shared.dropped[loss as usize].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts the loss of a record of this callsite.
+    #[cold]
+    pub(crate) fn count_at(&self, loss: Loss, callsite: &'static Metadata<'static>) {
+        self.shared.dropped_at[loss as usize].get_or_init(|| callsite);
+        self.count(loss);
+    }
+
     pub(crate) fn wake(&self) {
         self.shared.wake.notify_one();
     }
@@ -173,7 +184,7 @@ impl Sender {
     }
 
     pub(crate) fn dropped(&self) -> [u64; Loss::COUNT] {
-        self.shared.dropped.each_ref().map(|it| it.load(Ordering::Relaxed))
+        self.shared.dropped()
     }
 
     pub(crate) fn switches(&self) -> &Switches {
@@ -205,6 +216,16 @@ impl Receiver {
         self.shared.places.len()
     }
 
+    /// What was dropped before it came here.
+    pub(crate) fn dropped(&self) -> [u64; Loss::COUNT] {
+        self.shared.dropped()
+    }
+
+    /// Where the first record was logged that was dropped so.
+    pub(crate) fn dropped_at(&self, loss: Loss) -> Option<&'static Metadata<'static>> {
+        self.shared.dropped_at[loss as usize].get().copied()
+    }
+
     /// Returns when a sender wakes the poster; one call before is remembered.
     pub(crate) async fn woken(&self) {
         self.shared.wake.notified().await;
@@ -222,6 +243,10 @@ impl Receiver {
 }
 
 impl Shared {
+    fn dropped(&self) -> [u64; Loss::COUNT] {
+        self.dropped.each_ref().map(|it| it.load(Ordering::Relaxed))
+    }
+
     /// What the box holds is freed here, by the poster, and not by the thread that logs next.
     fn recycle(&self, mut read: Box<Occurrence>) {
         read.blank();

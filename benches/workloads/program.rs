@@ -92,10 +92,6 @@ struct Call {
 }
 
 impl By {
-    pub(crate) fn is_ours(self) -> bool {
-        matches!(self, By::Ours | By::OursAwake | By::OursOpen)
-    }
-
     fn choose(self, it: Builder) -> Builder {
         match self {
             By::OursAwake => it.wake_at_every_record(),

@@ -34,6 +34,9 @@ impl Correlator {
         let now = now.mono;
         let mut reading = Reading::of(occurrence, &self.printer, &mut self.memo);
         if !reading.is_well_formed(&self.settings) {
+            self.diagnoses.note(now, Cause::Malformed, || {
+                "a record was dropped that is about an Event, or whose reference is longer than any object's".into()
+            });
             return self.drop_one(Loss::Malformed);
         }
         self.complete(now, &mut reading);

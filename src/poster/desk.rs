@@ -156,6 +156,7 @@ impl<S: Sink> Desk<S> {
         while let Some((ticket, request)) = self.correlator.next_request(now) {
             self.flights.send(ticket, request);
         }
+        self.correlator.note_losses(now, self.receiver.dropped(), |it| self.receiver.dropped_at(it));
         while let Some(diagnosis) = self.correlator.next_diagnosis(now) {
             match diagnosis.times {
                 0 | 1 => warn!(target: "tracing_k8s_events", "{}", diagnosis.text),

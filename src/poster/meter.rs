@@ -70,11 +70,12 @@ fn counters(stats: &Stats) -> [(&'static str, &'static str, u64); 9] {
     ]
 }
 
-fn causes(stats: &Stats) -> [(&'static str, u64); 9] {
+fn causes(stats: &Stats) -> [(&'static str, u64); 10] {
     [
         ("queue_full", stats.dropped_queue_full),
         ("after_end", stats.dropped_after_end),
         ("malformed", stats.dropped_malformed),
+        ("no_object", stats.dropped_no_object),
         ("bounds", stats.dropped_bounds),
         ("too_old", stats.dropped_too_old),
         ("forbidden", stats.dropped_forbidden),

@@ -49,6 +49,9 @@ pub struct Stats {
     pub dropped_after_end: u64,
     /// Dropped because the reference was of the wrong shape: an empty name, a kind without a name, a number for a name.
     pub dropped_malformed: u64,
+    /// Dropped because they were about no object: a record with a `k8s.reason`, say, in no object's span. The span may be
+    /// missing, or a global filter may have switched it off.
+    pub dropped_no_object: u64,
     /// Dropped because a bound on memory was reached.
     pub dropped_bounds: u64,
     /// Given up after the time that an Event may wait; 10 min by default.
@@ -70,6 +73,7 @@ impl Stats {
             dropped_queue_full,
             dropped_after_end,
             dropped_malformed,
+            dropped_no_object,
             dropped_bounds,
             dropped_too_old,
             dropped_forbidden,
@@ -81,6 +85,7 @@ impl Stats {
         dropped_queue_full
             + dropped_after_end
             + dropped_malformed
+            + dropped_no_object
             + dropped_bounds
             + dropped_too_old
             + dropped_forbidden
@@ -172,6 +177,7 @@ impl Tally {
             dropped_queue_full: dropped(Loss::QueueFull),
             dropped_after_end: dropped(Loss::Ended),
             dropped_malformed: dropped(Loss::Malformed),
+            dropped_no_object: dropped(Loss::NoObject),
             dropped_bounds: dropped(Loss::Bounds),
             dropped_too_old: dropped(Loss::TooOld),
             dropped_forbidden: dropped(Loss::Forbidden),

@@ -190,7 +190,11 @@ impl Matching {
 
     fn told(&self) -> String {
         match self.all.is_empty() {
-            true => "no Event has come so far: was the poster flushed, and the layer installed?".into(),
+            true => {
+                "no Event has come so far: was the poster flushed, and the record logged in a span of its object that \
+                     was made where the layer is installed? `handle.stats()` counts what was dropped, and why"
+                    .into()
+            }
             false => format!("all Events:\n{}", Table(&self.all)),
         }
     }
@@ -356,6 +360,6 @@ mod tests {
     #[test]
     fn an_empty_sink_asks_whether_it_was_flushed() {
         let asked = complaint(|| drop(MemorySink::new().event("Scaled").once()));
-        assert!(asked.ends_with("was the poster flushed, and the layer installed?"), "{asked}");
+        assert!(asked.contains("was the poster flushed, and the record logged in a span of its object"), "{asked}");
     }
 }

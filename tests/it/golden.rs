@@ -254,6 +254,8 @@ fn normalised(answer: &str) -> String {
         }
         let key = line.split_once(':').map_or("", |(key, _)| key.trim());
         match key {
+            // kubectl before 1.35 had a line more of a node.
+            "Kube-Proxy Version" => {}
             "UID" | "Resource Version" | "Creation Timestamp" | "CreationTimestamp" => {
                 text += &format!("{}: <{}>\n", line.split(':').next().unwrap_or_default(), key.to_lowercase());
             }

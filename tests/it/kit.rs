@@ -146,6 +146,10 @@ impl Loud {
         Self { log, handle, dispatch, stop: Some(stop), thread: Some(thread) }
     }
 
+    pub fn log<T>(&self, act: impl FnOnce() -> T) -> T {
+        tracing::dispatcher::with_default(&self.dispatch, act)
+    }
+
     pub fn log_about<T>(&self, object: &ObjectReference, act: impl FnOnce() -> T) -> T {
         tracing::dispatcher::with_default(&self.dispatch, || tracing_k8s_events::object_span(object).in_scope(act))
     }
@@ -156,7 +160,8 @@ impl Loud {
 
     /// Flushes as soon as the poster is at its home.
     pub fn flush_within(&self, deadline: Duration) -> Outcome {
-        while self.handle.stats().seen == self.handle.stats().queue_length {
+        let is_heard = |it: Stats| it.seen > it.queue_length + it.dropped_malformed + it.dropped_no_object;
+        while !is_heard(self.handle.stats()) {
             thread::yield_now();
         }
         self.handle.flush(deadline).wait()

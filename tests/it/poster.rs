@@ -7,7 +7,7 @@ use tracing::{Dispatch, info, warn};
 use tracing_k8s_events::{MemorySink, Publish, Reply, Request, Sink, builder, object_span};
 use tracing_subscriber::prelude::*;
 
-use crate::kit::{PATIENCE, Program, object};
+use crate::kit::{Log, PATIENCE, Program, object};
 
 /// Never answers.
 struct Hung;
@@ -170,6 +170,19 @@ fn a_poster_whose_runtime_is_gone_counts_its_losses() {
     let stats = handle.stats();
     assert_eq!((stats.in_flight, stats.dropped_at_shutdown), (0, 1));
     assert_eq!(handle.flush(PATIENCE).wait().told, 0);
+}
+
+/// `let _ = poster.spawn(..)` is what a compiler suggests where the guard is not used.
+#[test]
+fn a_guard_that_is_dropped_at_once_says_so() {
+    let (layer, poster) = builder("kit.example.com").build().unwrap();
+    let log = Log::default();
+    let writer = log.clone();
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(lines).with(layer), || {
+        let _ = poster.spawn_sink(MemorySink::new()).unwrap();
+    });
+    assert_eq!(log.diagnostics("let _guard = ..").len(), 1);
 }
 
 #[test]

@@ -70,6 +70,28 @@ fn the_right_to_patch_is_missed_apart_and_told_once() {
     assert_closes(&stats);
 }
 
+/// A person who writes a reason in no object's span, or half a reference, hears of it, and where it is written.
+#[test]
+fn what_is_dropped_before_the_poster_is_told_once_by_cause_with_its_place() {
+    let server = ApiServer::start();
+    let object = in_namespace(&server, "ns");
+    let loud = Loud::new(server.config(), |it| it);
+    loud.log(|| {
+        (0..20).for_each(|_| warn!(k8s.reason = "NotReady", "in no object's span"));
+        (0..20).for_each(|_| warn!(k8s.kind = "Foo", k8s.name = "", "half a reference"));
+    });
+    loud.log_about(&object, || warn!("not ready"));
+    assert!(loud.flush_within(crate::kit::PATIENCE).is_complete());
+    for cause in ["about no object", "in the wrong shape"] {
+        let told = loud.log.diagnostics(cause);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains(concat!("the first at ", file!(), ":")), "{told:?}");
+    }
+    let stats = loud.handle().stats();
+    assert_eq!((stats.dropped_no_object, stats.dropped_malformed, stats.told), (20, 20, 1));
+    assert_closes(&stats);
+}
+
 #[test]
 fn a_namespace_that_goes_or_is_gone_is_a_quiet_counted_drop() {
     let server = ApiServer::start();

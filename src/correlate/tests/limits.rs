@@ -115,14 +115,20 @@ fn each_answer_lets_one_more_be_under_way_and_a_failure_begins_anew() {
     story.answers([const { None }; 500]);
     ready(&mut story, 10..300);
     assert_eq!(story.account().requests_in_flight, 16 + 10);
-    (0..26).for_each(|_| drop(story.late(Reply::Done)));
+    for _ in 0..26 {
+        story.late(Reply::Done);
+    }
     story.at(0.0);
     assert_eq!(story.account().requests_in_flight, 16 + 10 + 26);
-    (0..26).for_each(|_| drop(story.late(Reply::Done)));
+    for _ in 0..26 {
+        story.late(Reply::Done);
+    }
     story.at(0.0);
     assert_eq!(story.account().requests_in_flight, 64);
 
-    (0..64).for_each(|_| drop(story.late(away().unwrap())));
+    for _ in 0..64 {
+        story.late(away().unwrap());
+    }
     story.at(60.0);
     assert_eq!(story.account().requests_in_flight, 1, "one looks whether the server is back");
     story.late(Reply::Done).at(60.0);

@@ -484,10 +484,20 @@ fn a_reference_of_the_wrong_shape_is_a_counted_drop() {
         }),
         ("a span with an empty name", &|| info_span!("s", k8s.kind = "Foo", k8s.name = "").in_scope(|| info!("x"))),
         ("a span with half a reference", &|| info_span!("s", k8s.kind = "Foo").in_scope(|| info!("x"))),
-        ("a reason and no object", &|| info!(k8s.reason = "Scaled", "x")),
         ("a name of 2,000 bytes", &|| info!(k8s.kind = "Foo", k8s.name = %"x".repeat(2000), "x")),
     ] {
         assert_eq!(malformed(run), 1, "{row}");
+    }
+}
+
+#[test]
+fn what_was_written_for_events_but_is_about_no_object_is_counted_apart() {
+    let bare = || info!(k8s.reason = "Scaled", "x");
+    let in_a_namespace = || info_span!("worker", k8s.namespace = "ns").in_scope(bare);
+    for run in [&bare as &dyn Fn(), &in_a_namespace] {
+        let (dispatch, ear) = listening();
+        tracing::dispatcher::with_default(&dispatch, run);
+        assert_eq!((ear.lost(Loss::NoObject), ear.lost(Loss::Malformed)), (1, 0));
     }
 }
 
