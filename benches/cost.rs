@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use tracing::{Level, Span, debug, info, info_span};
+use tracing_k8s_events::MemorySink;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry;
@@ -15,7 +16,6 @@ use tracing_subscriber::registry;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Name, what it is, and how the subscriber stands.
 /// Its name, the subscribers that it runs under, and what logs so many records.
 type Case = (&'static str, Stack, fn(u64));
 
@@ -35,6 +35,8 @@ const CASES: &[Case] = &[
     ("unwanted-elsewhere-without", Stack::Others, unwanted),
     ("queue-full", Stack::OursFull, inherited),
     ("no-object", Stack::Ours, no_object),
+    ("sparse", Stack::OursAtHome, sparse),
+    ("sparse-awake", Stack::OursAwake, sparse),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,9 @@ enum Stack {
     Fmt,
     Ours,
     OursFull,
+    /// The poster is at work, and mostly asleep. `.ci/wakes` watches whether logging wakes it.
+    OursAtHome,
+    OursAwake,
     Others,
     OthersAndOurs,
 }
@@ -73,6 +78,11 @@ fn hundred_bytes(number: u64) {
 #[inline(never)]
 fn literal(_: u64) {
     info!("scaled up");
+}
+
+fn sparse(number: u64) {
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    inherited(number);
 }
 
 #[inline(never)]
@@ -131,6 +141,14 @@ fn main() -> ExitCode {
             let (layer, poster) = builder.build().expect("the name is qualified");
             registry().with(layer).init();
             Some(poster)
+        }
+        Stack::OursAtHome | Stack::OursAwake => {
+            let builder = if *stack == Stack::OursAwake { builder.wake_at_every_record() } else { builder };
+            let (layer, poster) = builder.build().expect("the name is qualified");
+            registry().with(layer).init();
+            // Its end would be watched too.
+            std::mem::forget(poster.spawn_sink(MemorySink::new()).expect("the system gives a thread"));
+            None
         }
         Stack::Others => {
             registry().with(fmt()).with(picky()).init();

@@ -1,7 +1,7 @@
 //! An API server to look around in, without a cluster: `cargo run --example apiserver -- [--port N]`.
 //!
 //! It is the one that the tests use: real HTTP on loopback, Events of both groups by the rules of a real server, in
-//! memory. It runs until Ctrl-C.
+//! memory. Programs write to it; `kubectl` only looks (`get`, `describe`, `events`). It runs until Ctrl-C.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

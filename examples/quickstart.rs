@@ -43,7 +43,7 @@ fn reconcile(round: usize, name: &str) {
             let failure = PullFailed(std::io::Error::from(std::io::ErrorKind::TimedOut));
             error!(name: "PullFailed", error = &failure as &dyn Error, "cannot pull the image");
         }
-        (_, "quickstart-a") => warn!(k8s.reason = "NotReady", "waiting for the database"), // a thousand times
+        (_, "quickstart-a") => warn!(k8s.reason = "NotReady", "waiting for the database"), // in every other round
         _ => {}
     }
 }
@@ -65,9 +65,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             object_span(object).in_scope(|| reconcile(round, object.name.as_deref().unwrap_or_default()));
         }
     }
-    let outcome = guard.handle().flush(Duration::from_secs(10)).await;
+    let is_complete = guard.handle().flush(Duration::from_secs(10)).await.is_complete();
     let stats = guard.handle().stats();
-    println!("seen {}, told {}, in {} writes; {outcome:?}\n", stats.seen, stats.told, stats.created + stats.patched);
+    let all = if is_complete { "all" } else { "not all" };
+    println!("seen {}, told {}: {all}, in {} writes\n", stats.seen, stats.told, stats.created + stats.patched);
 
     match cluster {
         // One by one: of several objects at once `kubectl describe` shows no Events.

@@ -1,7 +1,7 @@
 //! How do I test what my reconcile tells people? With a `MemorySink`: `cargo test --example testing` runs these tests.
 
 use k8s_openapi::api::core::v1::ObjectReference;
-use tracing::{info, warn};
+use tracing::{Instrument, info, warn};
 use tracing_k8s_events::object_span;
 
 fn reconcile(web: &ObjectReference, ready: u32) {
@@ -12,9 +12,19 @@ fn reconcile(web: &ObjectReference, ready: u32) {
     }
 }
 
+/// As under kube's `Controller`: the object is that of the span around it.
+async fn check() {
+    warn!(k8s.reason = "Unreachable", "no answer");
+}
+
+async fn check_about(web: &ObjectReference) {
+    check().instrument(object_span(web)).await;
+}
+
 fn main() {
     println!("cargo test --example testing");
     reconcile(&ObjectReference::default(), 3);
+    drop(check_about(&ObjectReference::default()));
 }
 
 #[cfg(test)]
@@ -57,6 +67,17 @@ mod tests {
         let events = events_of(|| (0..5).for_each(|_| reconcile(&web(), 1)));
         events.event("NotReady").warning().with_text("ready=1").times(5);
         assert_eq!(events.events().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn an_async_check_is_about_its_span() {
+        let (layer, poster) = tracing_k8s_events::builder("foo-operator.example.com").build().unwrap();
+        let sink = MemorySink::new();
+        let guard = poster.spawn_sink(sink.clone()).unwrap();
+        let _default = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+        check_about(&web()).await;
+        assert!(guard.handle().flush(Duration::from_secs(5)).await.is_complete());
+        sink.event("Unreachable").about(&web()).once();
     }
 
     #[test]

@@ -57,13 +57,16 @@
 //! | fields of any enclosing span | `info_span!("reconcile", k8s.kind = "Foo", k8s.name = name, ..)`, also those recorded later | `INFO` |
 //! | fields of the record | `info!(k8s.kind = "Foo", k8s.name = %name, k8s.namespace = %namespace, k8s.uid = %uid, "scaled")` | `INFO` |
 //! | any thread, without a record | [`handle.publish(&reference, Publish::normal("Scaled", "to 3"))`](Handle::publish) | always |
-//! | kube's "reconciling object" span | nothing to do: its `object.ref` names the object, and `error_policy` runs in it | `WARN` |
+//! | kube's "reconciling object" span | nothing to do: its `object.ref` names the object, and `error_policy` runs in it; what is logged in the `for_each` after `Controller::run` does not | `WARN` |
 //! | OpenTelemetry's names | `k8s.pod.name`, `k8s.node.name`, `k8s.deployment.name`, .. with `k8s.namespace.name` | `WARN` |
 //!
 //! The first four are **declared**: somebody wrote them for Events. The last two are **ambient**: nobody did, and such
 //! lines may hold what Events should not. A record with a field of ours of its own (`k8s.reason`, say) is declared
 //! wherever its object came from. Both levels are the [builder's](Builder::level), and can be
 //! [switched](Handle::set_level) while the program runs: off while another replica leads, say.
+//!
+//! `set_regarding` needs a span that is there and that no filter switched off. A record may be about an object in an
+//! `async fn` too: `reconcile(foo).instrument(object_span(&reference)).await`.
 //!
 //! The fields are `k8s.api_version`, `k8s.kind`, `k8s.namespace`, `k8s.name`, `k8s.uid` and `k8s.field_path`. They are
 //! merged field by field, the innermost scope wins, and two objects are never mixed: a new name forgets the outer uid, a
@@ -116,7 +119,9 @@
 //! | a right is missing (403) | one diagnostic that prints the missing rule; that namespace rests for 1 to 10 min, then it is tried again |
 //! | the namespace is missing or is being deleted | dropped quietly, and counted |
 //! | an Event expired on the server | made anew with the whole count |
-//! | a reference of the wrong shape, a `Display` that panics | a counted drop; the thread that logs goes on |
+//! | a reference of the wrong shape, a `Display` that panics | a counted drop; one diagnostic names the place in the code; the thread that logs goes on |
+//! | a record with a `k8s.*` field, but about no object | the same, [counted apart](Stats::dropped_no_object): its span is missing, or a [global filter](#filters) switched it off |
+//! | the guard is dropped as soon as it is made (`let _ = ..`) | a diagnostic says so |
 //! | the program ends | a dropped [`Guard`] flushes for 5 s at most; [`Guard::shutdown`] and [`Handle::flush`] say what was told and what was not |
 //! | a record after the end | a counted drop |
 //!

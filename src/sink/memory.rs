@@ -61,9 +61,37 @@ use crate::regarding::Regarding;
 /// # }
 /// ```
 ///
-/// An `async` reconcile is told which subscriber is meant by `tracing::instrument::WithSubscriber`:
-/// `reconcile(..).with_subscriber(subscriber).await`. On a current-thread runtime, `#[tokio::test]`'s default,
-/// `let _default = tracing::subscriber::set_default(subscriber)` does for the whole test; and the flush is `.await`ed.
+/// An `async` reconcile on a current-thread runtime, `#[tokio::test]`'s default, is heard where the subscriber is that of
+/// the thread. A reconcile that relies on kube's own span is given a span of its object; spans must be made after the
+/// subscriber is there.
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::ObjectReference;
+/// use std::time::Duration;
+/// use tracing::{Instrument, warn};
+/// use tracing_k8s_events::{MemorySink, object_span};
+/// use tracing_subscriber::prelude::*;
+///
+/// async fn reconcile() {
+///     warn!(k8s.reason = "NotReady", "waiting for the database");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let web = ObjectReference { kind: Some("Foo".into()), name: Some("web".into()), ..Default::default() };
+/// let (layer, poster) = tracing_k8s_events::builder("foo-operator.example.com").build()?;
+/// let sink = MemorySink::new();
+/// let guard = poster.spawn_sink(sink.clone())?;
+/// let _default = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+/// reconcile().instrument(object_span(&web)).await;
+/// assert!(guard.handle().flush(Duration::from_secs(5)).await.is_complete());
+/// sink.event("NotReady").about(&web).once();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// On a runtime of several threads say which subscriber is meant, around the span too:
+/// `async { reconcile().instrument(object_span(&web)).await }.with_subscriber(subscriber).await`.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink {
     events: Arc<Mutex<Vec<Telling>>>,
