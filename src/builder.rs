@@ -163,7 +163,7 @@ impl Builder {
     }
 
     /// Wakes the poster at every record, so that an Event is visible in the server's own 5 ms. It costs the thread that
-    /// logs a futex call, some 2.6 µs a record. Default: it is not woken, and looks by itself every 5 to 100 ms.
+    /// logs a system call, some 2.6 µs a record. Default: it is not woken, and looks by itself every 5 to 100 ms.
     pub fn wake_at_every_record(mut self) -> Self {
         self.wake_at_every_record = true;
         self

@@ -174,7 +174,7 @@
 //! | a record that becomes an Event, on the thread that logs | one pass over its fields, one write into the queue; no lock is taken, nobody is woken | `benches/cost.rs`, by instructions and allocations |
 //! | a record that does not post | its callsite's plan, found by the address of its metadata | the same |
 //! | from the log call to the request | 5 to 100 ms: the poster looks by itself, after a twentieth of the silence so far | [`Builder::wake_at_every_record`] |
-//! | to be woken at every record instead | a futex call, some 2.6 µs | the same |
+//! | to be woken at every record instead | a system call, some 2.6 µs | the same |
 //! | memory | [16,384](Builder::queue_capacity) places of some 350 bytes in the queue, and as many series | the builder |
 //! | requests | 16 at once, rising to [64](Builder::requests_in_flight) while the server is well, and [50 a second](Builder::total_budget) after a burst of 2,000 | the builder |
 //!

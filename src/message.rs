@@ -408,7 +408,7 @@ impl Occurrence {
 fn merged(own: Option<Own>, outer: Option<&Arc<Regarding>>) -> Option<Cow<'_, Arc<Regarding>>> {
     match (own, outer) {
         (None, outer) => outer.map(Cow::Borrowed),
-        (Some(own), None) => Some(Cow::Owned(Arc::new(own.parts))),
+        (Some(own), None) => Some(Cow::Owned(own.parts)),
         (Some(own), Some(outer)) => Some(Cow::Owned(Arc::new(own.within(outer)))),
     }
 }

@@ -3,6 +3,7 @@
 mod object_ref;
 
 use std::fmt;
+use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ObjectReference;
 
@@ -53,7 +54,8 @@ pub(crate) enum Part {
 /// What one record or one span says itself of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Own {
-    pub(crate) parts: Regarding,
+    /// Shared with whatever is about it, where nothing around it has to complete it.
+    pub(crate) parts: Arc<Regarding>,
     /// Whether its namespace was named; an empty one says that the object lives in none.
     pub(crate) namespace_is_said: bool,
 }
@@ -61,18 +63,18 @@ pub(crate) struct Own {
 impl Own {
     pub(crate) fn say(&mut self, part: Part, text: &str) {
         self.namespace_is_said |= part == Part::Namespace;
-        *self.parts.part_mut(part) = text.into();
+        *Arc::make_mut(&mut self.parts).part_mut(part) = text.into();
     }
 
     pub(crate) fn within(self, outer: &Regarding) -> Regarding {
-        self.parts.completed(outer, self.namespace_is_said)
+        Arc::unwrap_or_clone(self.parts).completed(outer, self.namespace_is_said)
     }
 }
 
 /// A reference that says everything, and so its namespace too, also where it says none.
 impl From<Regarding> for Own {
     fn from(parts: Regarding) -> Self {
-        Self { namespace_is_said: parts.is_whole(), parts }
+        Self { namespace_is_said: parts.is_whole(), parts: Arc::new(parts) }
     }
 }
 

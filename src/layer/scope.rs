@@ -205,7 +205,8 @@ where
     S: for<'b> LookupSpan<'b>,
 {
     let mut place = Place::default();
-    let mut tellers = Vec::new();
+    // One span tells, mostly: the list of those around it is seldom made.
+    let (mut teller, mut outer) = (None, Vec::new());
     for span in innermost.scope() {
         let target = span.metadata().target();
         // The poster's own span: what is logged under it, in whatever task took it along, is about no object. Else the
@@ -217,10 +218,13 @@ where
             place.name = Some(span.metadata().name());
         }
         if span.extensions().get::<Told>().is_some() {
-            tellers.push(span);
+            match teller {
+                None => teller = Some(span),
+                Some(_) => outer.push(span),
+            }
         }
     }
-    for span in tellers.iter().rev() {
+    for span in outer.iter().rev().chain(&teller) {
         if let Some(told) = span.extensions().get::<Told>() {
             place.around = told.within(&place.around);
         }

@@ -187,16 +187,16 @@ impl Told {
         };
         let outer_regarding = outer.map(|it| &it.regarding);
         let regarding = match self.regarding(outer_regarding) {
-            Some(own) => Arc::new(match outer_regarding {
-                Some(outer) => own.within(outer),
+            Some(own) => match outer_regarding {
+                Some(outer) => Arc::new(own.within(outer)),
                 None => own.parts,
-            }),
+            },
             None => outer_regarding.cloned().unwrap_or_default(),
         };
         let outer_related = outer.and_then(|it| it.related.as_ref());
         let related = match (&self.related, outer_related) {
             (Some(own), Some(outer)) => Some(Arc::new(own.clone().within(outer))),
-            (Some(own), None) => Some(Arc::new(own.parts.clone())),
+            (Some(own), None) => Some(own.parts.clone()),
             (None, outer) => outer.cloned(),
         };
         let declared = self.own.is_some() || self.related.is_some() || outer.is_some_and(|it| it.declared);
@@ -213,7 +213,7 @@ impl Told {
         match (&self.own, ambient) {
             (Some(own), Some(ambient)) => {
                 let namespace_is_said = own.namespace_is_said || ambient.namespace_is_said;
-                Some(Own { parts: own.clone().within(&ambient.parts), namespace_is_said })
+                Some(Own { parts: Arc::new(own.clone().within(&ambient.parts)), namespace_is_said })
             }
             (Some(own), None) => Some(own.clone()),
             (None, ambient) => ambient,
@@ -245,7 +245,7 @@ impl Told {
         if !parts.is_cluster_scoped() {
             parts.namespace = namespace.or(around).unwrap_or_default();
         }
-        Some(Own { namespace_is_said: false, parts })
+        Some(Own { namespace_is_said: false, parts: Arc::new(parts) })
     }
 
     pub(super) fn related(&self) -> Option<&Own> {
