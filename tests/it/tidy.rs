@@ -121,6 +121,13 @@ fn the_library_never_prints() {
 }
 
 #[test]
+fn the_readme_and_the_manual_have_the_same_measurements() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [readme, measured] = ["README.md", "docs/workloads.md"].map(|it| fs::read_to_string(root.join(it)).unwrap());
+    assert!(readme.contains(measured.trim()), "docs/workloads.md was measured anew, and README.md has the old table");
+}
+
+#[test]
 fn nothing_is_left_for_later() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Written in two halves, so that this file does not find itself.
