@@ -3,6 +3,7 @@
 mod content;
 mod filter;
 mod harm;
+mod lineage;
 mod merge;
 
 use std::fmt;

@@ -14,9 +14,9 @@ const FLUSH_ON_DROP: Duration = Duration::from_secs(5);
 
 /// Keeps the poster's thread, and ends it: whatever waits is told first, for 5 s at most.
 ///
-/// Hold it in `main`, by a name: `let _ = poster.spawn(..)` drops it at once, and a diagnostic says so. `std::process::exit` and a panic that
-/// aborts run no drop: call [`shutdown`](Self::shutdown), or [`Handle::flush`], before. What is logged after the end is
-/// counted in [`Stats::dropped_after_end`](super::Stats::dropped_after_end), and harms nothing.
+/// Hold it in `main`, by a name: `let _ = poster.spawn(..)` drops it at once, and a diagnostic says so.
+/// `std::process::exit` and a panic that aborts run no drop: call [`shutdown`](Self::shutdown), or [`Handle::flush`],
+/// before. What is logged after the end is counted in [`Stats::dropped_after_end`](super::Stats::dropped_after_end), and harms nothing.
 #[derive(Debug)]
 #[must_use = "dropping it ends the poster, as `let _ = ..` does at once: hold it by a name, `let _guard = ..`"]
 pub struct Guard {

@@ -389,5 +389,6 @@ mod tests {
     fn an_empty_sink_asks_whether_it_was_flushed() {
         let asked = complaint(|| drop(MemorySink::new().event("Scaled").once()));
         assert!(asked.contains("was the poster flushed, and the record logged in a span of its object"), "{asked}");
+        assert!(asked.ends_with("`handle.stats()` counts what was dropped, and why"), "{asked}");
     }
 }

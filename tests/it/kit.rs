@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tracing::Dispatch;
 use tracing_k8s_events::{Builder, Guard, Handle, Outcome, Sink, Stats, builder};
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::registry::LookupSpan;
 
 /// Long enough for any flush that can succeed: a time limit that is never reached where all is well.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -91,6 +92,15 @@ impl Log {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
+    /// The layer that keeps them.
+    pub fn layer<S>(&self) -> impl tracing_subscriber::Layer<S> + use<S>
+    where
+        S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let writer = self.clone();
+        tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone())
+    }
+
     /// The lines of the poster's own diagnostics that hold this.
     pub fn diagnostics(&self, part: &str) -> Vec<String> {
         let text = self.text();
@@ -125,9 +135,7 @@ impl Loud {
     pub fn new(config: kube::Config, choose: impl FnOnce(Builder) -> Builder) -> Self {
         let (layer, poster) = choose(builder("kit.example.com").reporting_instance("kit-0")).build().unwrap();
         let log = Log::default();
-        let writer = log.clone();
-        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
-        let dispatch = Dispatch::new(tracing_subscriber::registry().with(lines).with(layer));
+        let dispatch = Dispatch::new(tracing_subscriber::registry().with(log.layer()).with(layer));
         let (stop, stopped) = oneshot::channel();
         let (handle, its_own) = (poster.handle(), dispatch.clone());
         let thread = thread::spawn(move || {
@@ -151,7 +159,7 @@ impl Loud {
     }
 
     pub fn log_about<T>(&self, object: &ObjectReference, act: impl FnOnce() -> T) -> T {
-        tracing::dispatcher::with_default(&self.dispatch, || tracing_k8s_events::object_span(object).in_scope(act))
+        self.log(|| tracing_k8s_events::object_span(object).in_scope(act))
     }
 
     pub fn handle(&self) -> Handle {

@@ -177,9 +177,7 @@ fn a_poster_whose_runtime_is_gone_counts_its_losses() {
 fn a_guard_that_is_dropped_at_once_says_so() {
     let (layer, poster) = builder("kit.example.com").build().unwrap();
     let log = Log::default();
-    let writer = log.clone();
-    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(lines).with(layer), || {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(log.layer()).with(layer), || {
         let _ = poster.spawn_sink(MemorySink::new()).unwrap();
     });
     assert_eq!(log.diagnostics("let _guard = ..").len(), 1);
